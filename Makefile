@@ -1,0 +1,37 @@
+# Two commands set up everything they need: make demo, make test.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench format clean
+
+$(VENV)/.dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	touch $@
+
+demo: $(VENV)/.dev  ## crawl an embedded web and compare two strategies
+	$(BIN)/python -m lycosa.lab.demo --out demo-out
+
+test: $(VENV)/.dev  ## all tests
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+check: $(VENV)/.dev  ## lint, format, types
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench  ## Lycosa beside Scrapy on the same web, in one run
+	$(BIN)/python bench/run.py --out bench-out
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench
+
+clean:
+	rm -rf $(VENV) demo-out bench-out

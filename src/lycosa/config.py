@@ -1,0 +1,170 @@
+"""Read crawl.toml into plain records; whatever is wrong with it is one clear line that names the key and the line.
+
+`[topic]`, `[strategy]` and `[search]` stay open here: what they are made into knows their keys.
+"""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from lycosa.types import BadInput
+
+NAME = "crawl.toml"
+Whole = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+
+
+class Scope(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which URLs may be asked at all; an empty list or a zero means no limit."""
+
+    domains: list[str] = []  # with their subdomains
+    hosts: list[str] = []  # exactly these
+    exclude: list[str] = []  # regular expressions searched in the whole URL
+    max_depth: Whole = 50
+    max_pages_per_host: Whole = 0
+    max_url_length: Positive = 2_000
+    max_repeats: Positive = 3  # of one segment in a path
+    max_queries_per_path: Positive = 1_000  # different queries to one path
+    sitemaps: bool = False
+
+
+class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
+    """How to ask: identity, politeness, limits on what a server may send."""
+
+    user_agent: Annotated[str, Meta(min_length=1, pattern=r"^[^\r\n\0]+$")] = "Lycosa/0.1"
+    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 64
+    delay_s: Seconds = 1.0
+    delay_factor: Seconds = 1.0  # the delay is at least this many times the host's last response time
+    max_delay_s: Seconds = 3_600.0  # what robots.txt, Retry-After and back-off may ask for at most
+    proxy: str = ""
+    allow_private: bool = False
+    connect_s: Seconds = 10.0
+    read_s: Seconds = 20.0
+    total_s: Seconds = 60.0
+    max_bytes: Positive = 5_000_000  # of a body, before and after decoding
+    max_redirects: Whole = 10
+    retries: Whole = 2
+    backoff_s: Seconds = 10.0  # after the first failure; doubled with each further one
+    give_up_after: Whole = 10  # failures to reach a host in a row; 0: never
+    content_types: list[str] = field(default_factory=lambda: ["text/html", "application/xhtml+xml"])
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True):
+    """When the crawl is over, counted over all its runs; zero means no limit."""
+
+    pages: Whole = 1_000  # successful HTML pages
+    relevant: Whole = 0
+    seconds: Seconds = 0.0
+
+
+class Store(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is kept of the replies."""
+
+    warc: bool = True
+    warc_max_bytes: Annotated[int, Meta(ge=1_000_000)] = 1_000_000_000
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """One crawl.toml."""
+
+    seeds: list[str] | str = []
+    topic: dict[str, Any] = field(default_factory=dict)
+    strategy: dict[str, Any] = field(default_factory=lambda: {"kind": "best-first"})
+    scope: Scope = Scope()
+    fetch: Fetch = Fetch()
+    limits: Limits = Limits()
+    store: Store = Store()
+    search: dict[str, Any] = field(default_factory=dict)  # its keys are known where the search step is built
+
+
+class Source(Struct, frozen=True):
+    """Where a configuration came from, so that an error can name the place."""
+
+    path: Path
+    text: str
+    overrides: tuple[str, ...] = ()
+
+    def blame(self, key: str, problem: str) -> BadInput:
+        """The error for `section.key`: the command line's `--set` if it came from there, else the line in the file."""
+        if any(f"{item.split(chr(61), 1)[0].strip()}.".startswith(f"{key}.") for item in self.overrides):
+            return BadInput(f"--set {key}: {problem}")
+        line = _line_of(self.text, key)
+        place = f"{self.path}, line {line}" if line else str(self.path)
+        return BadInput(f"{place}: {key}: {problem}" if key else f"{place}: {problem}")
+
+
+def load(folder: Path, overrides: Sequence[str] = ()) -> tuple[Config, Source]:
+    """The configuration of a crawl folder (or of a .toml file), with `section.key=value` overrides applied."""
+    path = folder if folder.suffix == ".toml" else folder / NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        hint = "" if folder.suffix == ".toml" else f" (lycosa new {folder} makes one)"
+        raise BadInput(f"{folder}: no {path.name} here{hint}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read: {error}") from None
+    source = Source(path, text, tuple(overrides))
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: not valid TOML: {error}") from None
+    for item in overrides:
+        _override(raw, item)
+    return _convert(raw, source), source
+
+
+def _convert(raw: dict[str, Any], source: Source) -> Config:
+    try:
+        return msgspec.convert(raw, Config)
+    except msgspec.ValidationError as error:
+        key, problem = explain(error)
+        raise source.blame(key, problem) from None
+
+
+def explain(error: msgspec.ValidationError, section: str = "") -> tuple[str, str]:
+    """Key and problem, out of the validator's message."""
+    problem, _, place = str(error).partition(" - at ")
+    key = place.strip("`").removeprefix("$").lstrip(".")
+    key = re.sub(r"\[\.\.\.\]|\[\d+\]", "", key)
+    if unknown := re.match(r"Object contains unknown field `(.+)`", problem):
+        key, problem = ".".join(filter(None, [key, unknown[1]])), "unknown key"
+    elif missing := re.match(r"Object missing required field `(.+)`", problem):
+        key, problem = ".".join(filter(None, [key, missing[1]])), "this key is needed"
+    return ".".join(filter(None, [section, key])), problem[0].lower() + problem[1:]
+
+
+def _override(raw: dict[str, Any], item: str) -> None:
+    key, equals, text = item.partition("=")
+    parts = key.strip().split(".")
+    if not equals or not all(parts) or len(parts) > 2:
+        raise BadInput(f"--set {item}: write section.key=value")
+    try:
+        value = tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        value = text  # a bare word is a string, as a shell user expects
+    target = raw
+    for part in parts[:-1]:
+        target = target.setdefault(part, {})
+        if not isinstance(target, dict):
+            raise BadInput(f"--set {item}: {part} is no section")
+    target[parts[-1]] = value
+
+
+def _line_of(text: str, key: str) -> int:
+    """The line that sets `section.key`, or that opens the section; 0 if there is none."""
+    section, _, name = key.rpartition(".")
+    current, opened = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line):
+            current = header[1]
+            if current in (section, key):
+                opened = number
+        elif re.match(rf"\s*[\"']?{re.escape(name if current == section else key)}[\"']?\s*=", line):
+            return number
+    return opened

@@ -1,0 +1,109 @@
+"""crawl.db: all that a restart needs. One connection, and one transaction that is open from commit to commit.
+
+A turn of the crawl changes several tables (the visit, its links, its host) and never waits in between, so a commit
+between two turns holds whole visits only. Commits come a few times a second; a kill loses the visits since the last
+one and nothing else: their URLs still wait.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lycosa.types import BadInput
+
+VERSION = 1
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE hosts (
+    name TEXT PRIMARY KEY, due_at REAL, delay_s REAL, failures INTEGER, pages INTEGER, closed TEXT
+) WITHOUT ROWID;
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY, url TEXT, source INTEGER, anchor TEXT, depth INTEGER, score REAL, state INTEGER
+);
+CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE links (source INTEGER PRIMARY KEY, targets BLOB);
+CREATE TABLE robots (origin TEXT PRIMARY KEY, body BLOB, verdict TEXT, expires_at REAL) WITHOUT ROWID;
+CREATE TABLE visits (
+    n INTEGER PRIMARY KEY, url TEXT, final_url TEXT, status INTEGER, error TEXT, detail TEXT, fetched_at REAL,
+    seconds REAL, bytes INTEGER, content_type TEXT, digest TEXT, simhash INTEGER, depth INTEGER, source TEXT,
+    anchor TEXT, score REAL, relevance REAL, on_topic INTEGER, label TEXT, title TEXT, language TEXT, why TEXT,
+    duplicate_of TEXT, warc TEXT, warc_offset INTEGER
+);
+"""
+
+WAITING, DONE = 0, 1  # states of a URL
+
+
+class CrawlDb:
+    """The open database of one crawl."""
+
+    def __init__(self, path: Path | str, readonly: bool = False) -> None:
+        self.path = path
+        self.readonly = readonly
+        self.before_commit: list[Callable[[], None]] = []  # what must be on disk before the visits that speak of it
+
+    def open(self) -> "CrawlDb":
+        if self.readonly and not Path(self.path).exists():
+            raise BadInput(f"{Path(self.path).parent}: nothing crawled yet (no {Path(self.path).name})")
+        uri = f"{Path(self.path).absolute().as_uri()}?mode=ro" if self.readonly else str(self.path)
+        try:
+            self._db = sqlite3.connect(uri, isolation_level=None, uri=self.readonly)
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            self._check(version)
+            if not self.readonly:
+                self._prepare(version)
+        except sqlite3.DatabaseError as error:
+            raise BadInput(f"{self.path}: cannot be used: {error}") from None
+        return self
+
+    def _check(self, version: int) -> None:
+        if version > VERSION:
+            raise BadInput(f"{self.path}: made by a newer Lycosa (format {version}, this one reads up to {VERSION})")
+
+    def _prepare(self, version: int) -> None:
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-32000", "temp_store=MEMORY"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute("BEGIN IMMEDIATE")
+        if version == 0:
+            for statement in filter(str.strip, SCHEMA.split(";")):
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version={VERSION}")
+            self.commit()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        return self._db.execute(sql, values)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._db.executemany(sql, rows)
+
+    def commit(self) -> None:
+        for prepare in self.before_commit:
+            prepare()
+        self._db.execute("COMMIT")
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def get(self, key: str, default: str = "") -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return row[0] if row else default
+
+    def put(self, key: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def note(self, key: str, value: str) -> None:
+        """What a strategy must remember of one page, written with the visit; read back by `notes` or `noted`."""
+        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
+
+    def noted(self, key: str) -> str:
+        row = self._db.execute("SELECT value FROM notes WHERE key=?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def notes(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """All notes whose key begins so, without the prefix."""
+        rows = self._db.execute("SELECT key, value FROM notes WHERE key >= ? AND key < ?", (prefix, prefix + "\uffff"))
+        return ((key.removeprefix(prefix), value) for key, value in rows)
+
+    def close(self) -> None:
+        """Close without a commit: what was not committed is rolled back."""
+        self._db.close()

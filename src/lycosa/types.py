@@ -1,0 +1,167 @@
+"""What travels through the crawler, and who may touch it. Read this first.
+
+    seeds -> frontier -> fetch -> parse -> judge -> strategy -> frontier     each turn yields one Visit
+
+Records are frozen; a stage makes a new one from what it was given. Every protocol is one arrow of the picture.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+SEED_SCORE = 1e9  # seeds are asked before any link found on a page
+CONTEXT_WORDS = 20  # how many words around an anchor, itself included, are its context
+
+
+class BadInput(Exception):
+    """The user's input cannot be used: one line that names what and where. The command line exits with code 2."""
+
+
+class Link(Struct, frozen=True, gc=False):
+    """All we know of a page before we fetch it."""
+
+    url: str  # absolute and canonical: its identity
+    source: str = ""  # the page it was found on; empty for a seed
+    anchor: str = ""  # the words of the link as they stand on the page
+    depth: int = 0  # clicks from a seed, along the path it was found by
+    start: int = 0  # the anchor is words[start:end] of the source page, so the words around it are its context
+    end: int = 0
+
+
+class Exchange(Struct, frozen=True, gc=False):
+    """One request and its answer as they went over the wire; what the WARC keeps."""
+
+    url: str
+    request: bytes  # request line and headers
+    head: bytes  # status line and headers of the answer, without transfer encoding
+    payload: bytes  # the body as it came, still in its content encoding
+    at: float  # when the request was sent, seconds since the epoch
+    ip: str = ""
+
+
+class Reply(Struct, frozen=True):
+    """What the web answered; a failure is a Reply with an error."""
+
+    link: Link
+    url: str = ""  # where the redirects ended; when `again`, what to ask next
+    status: int = 0
+    content_type: str = ""  # the header as it came, charset included
+    body: bytes = b""  # decoded from its content encoding
+    error: str = ""  # kind of failure, from a small vocabulary: timeout, dns, http-404, robots, too-large, ...
+    detail: str = ""  # a few words more about the error, for people
+    at: float = 0.0  # when it was asked, seconds since the epoch
+    seconds: float = 0.0  # how long the answer took
+    wait_s: float = 0.0  # the host asked to be left alone at least this long
+    crawl_delay_s: float = 0.0  # between two requests, as its robots.txt asks
+    again: bool = False  # not an answer yet: the link goes back to the frontier, to be asked at `url`
+    exchanges: tuple[Exchange, ...] = ()  # redirects first, the answer last
+    robots_tag: str = ""  # the X-Robots-Tag header
+
+
+class Page(Struct, frozen=True):
+    """A Reply we could read."""
+
+    url: str = ""
+    title: str = ""
+    text: str = ""  # what a reader sees, without the title
+    words: Sequence[str] = ()  # the text in lower case, split at everything that is no letter or digit
+    links: Sequence[Link] = ()  # what may be followed: canonical, each URL once
+    seeds: Sequence[Link] = ()  # what a sitemap offers: to be asked like seeds
+    language: str = ""  # hint: two letters, or empty
+    canonical: str = ""  # the address the page gives itself
+    simhash: int = 0  # near duplicates differ in few bits
+
+    def context(self, link: Link, size: int = CONTEXT_WORDS) -> Sequence[str]:
+        """The `size` words centred on the link's anchor; where one side is short the other takes the rest."""
+        around = max(0, size - (link.end - link.start))
+        first = max(0, min(link.start - around // 2, len(self.words) - size))
+        return self.words[first : max(first + size, link.end)]
+
+
+class Verdict(Struct, frozen=True):
+    """Is the page on topic, and why?"""
+
+    relevance: float = 0.0  # 0..1
+    on_topic: bool = False
+    label: str = ""  # best class, where the topic has classes
+    classes: Mapping[str, float] = {}  # probability of every class, where the topic has classes
+    why: Mapping[str, float] = {}  # the terms or concepts that moved it most, signed, largest first
+
+
+class Visit(Struct, frozen=True):
+    """One turn of the loop: all that sinks, console and lab ever see."""
+
+    reply: Reply
+    page: Page = Page()
+    verdict: Verdict = Verdict()
+    score: float = 0.0  # what the link was worth when it was taken from the frontier
+    digest: str = ""  # of the body
+    duplicate_of: str = ""  # the URL that brought the same body before
+
+
+class Clock(Protocol):
+    """Time, passed in: the wall's, or the lab's own."""
+
+    def now(self) -> float: ...
+    def call_at(self, when: float, call: Callable[[], None]) -> "Timer": ...
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Fetcher(Protocol):
+    async def fetch(self, link: Link) -> Reply: ...
+
+
+class Parser(Protocol):
+    def parse(self, reply: Reply) -> Page: ...
+
+
+class Judge(Protocol):
+    async def judge(self, page: Page) -> Verdict: ...  # async, so that a heavy judge can batch
+
+
+class Sink(Protocol):
+    def write(self, visit: Visit) -> None: ...
+
+
+class Strategy(Protocol):
+    """What is a link worth? Higher is sooner."""
+
+    def score(self, visit: Visit) -> Sequence[float]: ...  # one per link of the page; below zero: dropped
+    def merge(self, waiting: float, found: float) -> float: ...  # the same URL was found again: max, sum, ...
+    def learn(self, visit: Visit) -> None: ...  # from every visit, failures too
+
+
+@runtime_checkable
+class Glances(Protocol):
+    """A judge that can tell from a few words, an anchor or the words around it, how relevant they are, 0..1."""
+
+    def relevance_of(self, words: Sequence[str]) -> float: ...
+
+
+@runtime_checkable
+class Opens(Protocol):
+    """A strategy that says what the seeds are worth; without it they come before everything else."""
+
+    def open(self, seeds: Sequence[Link]) -> Sequence[float]: ...
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A judge or strategy whose learned state must survive a restart: plain data, written with the visits."""
+
+    def save(self) -> dict[str, Any]: ...
+    def load(self, state: dict[str, Any]) -> None: ...
+
+
+class Frontier(Protocol):
+    """What waits, best first. `push` and `done` never wait, `pop` does; one lease is one request."""
+
+    def push(self, links: Sequence[Link], scores: Sequence[float]) -> None: ...
+    async def pop(self) -> Link | None: ...  # None: nothing queued and nothing in flight, or a limit is reached
+    def score(self, link: Link) -> float: ...
+    def knows(self, link: Link) -> bool: ...
+    def done(self, reply: Reply) -> None: ...  # ends the lease that pop() began

@@ -1,0 +1,108 @@
+"""URLs as the Web's standard reads them: join, canonicalise, take apart, and smell a trap."""
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import Any
+
+import can_ada
+import xxhash
+
+_WEB = ("http:", "https:")
+
+
+class Base:
+    """The address that a page's links are relative to."""
+
+    def __init__(self, url: str) -> None:
+        self._url = can_ada.parse(url)
+
+    def join(self, reference: str) -> str:
+        """The canonical URL a reference means; empty if it means no web page."""
+        try:
+            return _clean(self._url + reference)
+        except ValueError:
+            return ""
+
+
+def canonical(url: str) -> str:
+    """Absolute and canonical after the WHATWG standard, without fragment and credentials; empty if it is no web URL."""
+    try:
+        return _clean(can_ada.parse(url))
+    except ValueError:
+        return ""
+
+
+def _clean(url: can_ada.URL) -> str:
+    if url.protocol not in _WEB:
+        return ""
+    if url.has_hash():
+        url.hash = ""
+    if url.has_credentials():
+        url.username = url.password = ""
+    return str(url.href)
+
+
+def host(url: str) -> str:
+    """Host and port of a canonical URL: one queue, one robots.txt, one request at a time."""
+    return url.split("/", 3)[2]
+
+
+def hostname(url: str) -> str:
+    """The host without its port, brackets kept around IPv6."""
+    name = host(url)
+    return name.rsplit(":", 1)[0] if ":" in name and not name.endswith("]") else name
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of a canonical URL: what a robots.txt speaks for."""
+    return "/".join(url.split("/", 3)[:3])
+
+
+def fingerprint(url: str) -> int:
+    """64 bits that stand for a URL; two of ten million URLs share theirs with a probability of three in a million."""
+    return xxhash.xxh3_64_intdigest(url.encode())
+
+
+@lru_cache(maxsize=65_536)
+def registered_domain(name: str) -> str:
+    """The part of a host name that somebody registered (example.co.uk), or the name itself when there is none."""
+    return str(_suffixes()(name).top_domain_under_public_suffix or name)
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> Any:
+    import tldextract  # takes a while to load, and most crawls never ask
+
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)  # the bundled list: nothing is downloaded
+
+
+def path_and_query(url: str) -> str:
+    """What a robots.txt is asked about."""
+    return "/" + url.split("/", 3)[3]
+
+
+def repeats(url: str, most: int) -> bool:
+    """Does one segment of the path come more than `most` times? Traps grow that way: /a/b/a/b/a/b."""
+    path = url.split("?", 1)[0]
+    if path.count("/") < most + 3:  # the three slashes before the path
+        return False
+    segments = Counter(path.split("/")[3:])
+    del segments[""]
+    return max(segments.values(), default=0) > most
+
+
+_with_scheme = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://").match
+
+
+def from_person(text: str) -> str:
+    """A URL as a person types it: a missing scheme means http; empty if it still is no web URL."""
+    text = text.strip()
+    if not text or any(char.isspace() for char in text):
+        return ""
+    if not _with_scheme(text):
+        if "@" in text.partition("/")[0]:  # an e-mail address
+            return ""
+        text = f"http://{text}"
+    found = canonical(text)
+    return found if found and ("." in hostname(found) or "localhost" in hostname(found) or "[" in found) else ""

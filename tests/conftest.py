@@ -1,0 +1,120 @@
+"""What many tests need: a clock that moves when told to, and a server that does what a test tells it to."""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+
+
+class FakeClock:
+    """Time stands still until somebody waits for it: then it jumps to the next call."""
+
+    def __init__(self, now: float = 1_000.0) -> None:
+        self._now = now
+        self._calls: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = itertools.count()
+        self._cancelled: set[int] = set()
+
+    def now(self) -> float:
+        return self._now
+
+    def call_at(self, when: float, call: Callable[[], None]) -> "FakeTimer":
+        number = next(self._numbers)
+        heapq.heappush(self._calls, (when, number, call))
+        return FakeTimer(self._cancelled, number)
+
+    def advance(self, seconds: float) -> None:
+        """Move on, making the calls that fall due."""
+        end = self._now + seconds
+        while self._calls and self._calls[0][0] <= end:
+            when, number, call = heapq.heappop(self._calls)
+            self._now = max(self._now, when)
+            if number not in self._cancelled:
+                call()
+        self._now = end
+
+    @property
+    def next_call(self) -> float | None:
+        live = [when for when, number, _ in self._calls if number not in self._cancelled]
+        return min(live, default=None)
+
+
+class FakeTimer:
+    def __init__(self, cancelled: set[int], number: int) -> None:
+        self._cancelled = cancelled
+        self._number = number
+
+    def cancel(self) -> None:
+        self._cancelled.add(self._number)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+Handler = Callable[[str, dict[str, str], asyncio.StreamWriter], Awaitable[None]]
+
+
+class RawServer:
+    """Hands each request (path, headers) to `handle`, which writes what it likes. The connection stays open."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.connections = 0
+        self.sent = 0
+        self.handle: Handler = plain(b"<title>hello</title>")
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while line := await reader.readline():
+                headers = {}
+                while (header := await reader.readline()) not in (b"\r\n", b""):
+                    name, _, value = header.decode("latin-1").partition(":")
+                    headers[name.strip().lower()] = value.strip()
+                path = line.split(b" ")[1].decode()
+                self.requests.append((path, headers))
+                await self.handle(path, headers, writer)
+                await writer.drain()
+                if writer.is_closing():
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def stop(self) -> None:
+        self._server.close()
+
+
+def plain(body: bytes, status: str = "200 OK", **headers: str) -> Handler:
+    """Always the same answer; underscores in header names mean hyphens."""
+    head = {"Content-Type": "text/html", "Content-Length": str(len(body))}
+    head |= {name.replace("_", "-"): value for name, value in headers.items()}
+
+    async def handle(path: str, asked: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items() if value != "-")
+        writer.write(f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body)
+
+    return handle
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[RawServer]:
+    raw = RawServer()
+    await raw.start()
+    yield raw
+    await raw.stop()
+
+
+@pytest.fixture
+def answer() -> Callable[..., Handler]:
+    return plain
