@@ -1,0 +1,141 @@
+"""What does a site offer? Sitemaps as XML, as an index of other sitemaps, as plain lines, each of them gzipped or not.
+
+A sitemap is hostile until read: it is read as a stream and within limits, entities are refused, and so are the sites of
+others. What a sitemap offers is asked before any link, so it may speak for its own host and the hosts below it only.
+"""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from xml.parsers import expat
+
+from lycosa.parse.charset import to_utf8
+from lycosa.types import Link, Page, Reply
+from lycosa.urls import canonical, hostname
+
+_GZIP = b"\x1f\x8b"
+_CHUNK_BYTES = 65_536
+_HEAD_BYTES = 4_096
+_LONGEST_URL = 10_000
+SITEMAP_ROOTS = ("urlset", "sitemapindex")
+_first_tag = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<![^>]*>\s*)*<([\w:.-]+)", re.DOTALL).match
+
+
+class SitemapParser:
+    """From a sitemap to a Page with seeds. The limits are those of the sitemap protocol."""
+
+    def __init__(self, max_urls: int = 50_000, max_bytes: int = 50 << 20, max_depth: int = 16) -> None:
+        self.max_urls = max_urls
+        self.max_bytes = max_bytes  # unpacked
+        self.max_depth = max_depth  # of the XML
+
+    def parse(self, reply: Reply) -> Page:
+        """What the sitemap offers; ValueError if it is none. What comes after a limit, or after an error, is lost."""
+        url = reply.url or reply.link.url
+        chunks = unpacked(reply.body, self.max_bytes)
+        found = self._in_xml(chunks) if root_element(reply.body) in SITEMAP_ROOTS else _in_lines(b"".join(chunks))
+        sites = tuple(
+            "." + hostname(own).removeprefix("www.") for own in (url, reply.link.url, reply.link.source) if own
+        )
+        seeds: dict[str, Link] = {}
+        for address in map(canonical, found):
+            if address and len(address) <= _LONGEST_URL and f".{hostname(address)}".endswith(sites):
+                seeds.setdefault(address, Link(address, source=url))
+                if len(seeds) >= self.max_urls:
+                    break
+        return Page(url=url, seeds=tuple(seeds.values()))
+
+    def _in_xml(self, chunks: Iterable[bytes]) -> Iterator[str]:
+        """The addresses of an XML sitemap, as they come."""
+        reader = _Reader(self.max_depth)
+        any_found = False
+        try:
+            for chunk in chunks:
+                reader.read(chunk)
+                any_found = any_found or bool(reader.found)
+                yield from reader.found
+                reader.found.clear()
+            reader.read(b"", is_last=True)
+        except (expat.ExpatError, ValueError) as error:
+            if not (any_found or reader.found):
+                raise ValueError(f"broken sitemap: {error}") from error
+            yield from reader.found
+
+
+class _Reader:
+    """Collects the <loc> of every <url> and <sitemap>. Prefixes are cut off: many sitemaps forget to declare them."""
+
+    def __init__(self, max_depth: int) -> None:
+        self.max_depth = max_depth
+        self.found: list[str] = []
+        self._open: list[str] = []
+        self._location: list[str] | None = None
+        self._expat = expat.ParserCreate()
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self._text
+        self._expat.EntityDeclHandler = self._entity
+
+    def read(self, chunk: bytes, is_last: bool = False) -> None:
+        self._expat.Parse(chunk, is_last)
+
+    def _start(self, name: str, _: dict[str, str]) -> None:
+        if len(self._open) >= self.max_depth:
+            raise ValueError(f"elements nested more than {self.max_depth} deep")
+        self._open.append(name.rpartition(":")[2])
+        if self._open[2:] == ["loc"] and self._open[1] in ("url", "sitemap"):
+            self._location = []
+
+    def _text(self, data: str) -> None:
+        if self._location is not None:
+            self._location.append(data)
+
+    def _end(self, _: str) -> None:
+        self._open.pop()
+        if self._location is not None:
+            self.found.append("".join(self._location).strip())
+            self._location = None
+
+    def _entity(self, *_: object) -> None:
+        raise ValueError("entities are refused")
+
+
+def _in_lines(data: bytes) -> list[str]:
+    """The addresses of a plain sitemap, one a line."""
+    found = [
+        line for line in to_utf8(data).decode("utf-8", "replace").split() if line.startswith(("http://", "https://"))
+    ]
+    if not found:
+        raise ValueError("no sitemap: neither XML nor addresses")
+    return found
+
+
+def root_element(body: bytes) -> str:
+    """The name of the first element, without prefix; empty if it does not begin like XML. Gzip is looked into."""
+    head = b"".join(unpacked(body, _HEAD_BYTES))
+    found = _first_tag(to_utf8(head))
+    return found[1].rpartition(b":")[2].decode().lower() if found else ""
+
+
+def is_packed(body: bytes) -> bool:
+    """Is it gzip?"""
+    return body[:2] == _GZIP
+
+
+def unpacked(body: bytes, most: int) -> Iterator[bytes]:
+    """The body in chunks, up to `most` bytes, unpacked if it is gzip; what cannot be unpacked is left out."""
+    if not is_packed(body):
+        body = body[:most].lstrip()  # white space before the XML declaration is an error that many make
+        yield from (body[at : at + _CHUNK_BYTES] for at in range(0, len(body), _CHUNK_BYTES))
+        return
+    stream = zlib.decompressobj(wbits=31)
+    rest = body
+    while most > 0 and rest and not stream.eof:
+        try:
+            chunk = stream.decompress(rest, min(most, _CHUNK_BYTES))
+        except zlib.error:
+            return
+        most -= len(chunk)
+        rest = stream.unconsumed_tail
+        yield chunk

@@ -1,0 +1,202 @@
+"""What does a site offer?"""
+
+import gzip
+import time
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.parse import SitemapParser
+from lycosa.parse.sitemap import root_element, unpacked
+from lycosa.types import Link, Page, Reply
+
+URL = "http://www.e.org/sitemap.xml"
+NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+
+def parse(body: bytes | str, url: str = URL, link: Link | None = None, **limits: int) -> Page:
+    raw = body.encode() if isinstance(body, str) else body
+    return SitemapParser(**limits).parse(Reply(link or Link(url), url=url, content_type="text/xml", body=raw))
+
+
+def urls(page: Page) -> list[str]:
+    return [link.url.removeprefix("http://www.e.org") for link in page.seeds]
+
+
+def urlset(*locations: str, entry: str = "url", root: str = "urlset") -> str:
+    inside = "".join(f"<{entry}><loc>{one}</loc><lastmod>2020</lastmod></{entry}>" for one in locations)
+    return f'<?xml version="1.0" encoding="UTF-8"?><{root} xmlns="{NAMESPACE}">{inside}</{root}>'
+
+
+def test_a_sitemap() -> None:
+    page = parse(urlset("http://www.e.org/a", "http://www.e.org/b?x=1&amp;y=2"))
+    assert page.url == URL
+    assert page.seeds == (Link("http://www.e.org/a", source=URL), Link("http://www.e.org/b?x=1&y=2", source=URL))
+    assert not page.links
+    assert not page.words
+
+
+def test_an_index() -> None:
+    page = parse(urlset("http://www.e.org/s1.xml", "http://www.e.org/s2.xml.gz", entry="sitemap", root="sitemapindex"))
+    assert urls(page) == ["/s1.xml", "/s2.xml.gz"]
+
+
+def test_gzip() -> None:
+    assert urls(parse(gzip.compress(urlset("http://www.e.org/a").encode()))) == ["/a"]
+
+
+def test_lines() -> None:
+    body = "\ufeffhttp://www.e.org/a\r\n\n  http://www.e.org/b  \n# no comment\nwww.e.org/c\nmailto:x@e.org\n"
+    assert urls(parse(body, "http://www.e.org/sitemap.txt")) == ["/a", "/b"]
+    assert urls(parse(gzip.compress(body.encode()), "http://www.e.org/sitemap.txt.gz")) == ["/a", "/b"]
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "iso-8859-1"])
+def test_encodings(codec: str) -> None:
+    body = urlset("http://www.e.org/caf\u00e9").replace("UTF-8", codec.removesuffix("-sig"))
+    assert urls(parse(body.encode(codec))) == ["/caf%C3%A9"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  \n" + urlset("http://www.e.org/a"),
+        urlset("\n http://www.e.org/a \n"),
+        urlset("<![CDATA[http://www.e.org/a]]>"),
+        urlset("http://www.e.org/a", "http://www.e.org/a#again", "HTTP://WWW.E.ORG:80/a"),
+        urlset("http://www.e.org/a", "", "/relative", "javascript:x", "ftp://www.e.org/x"),
+        "<urlset><url><loc>http://www.e.org/a</loc></url></urlset>",
+        f"<s:urlset xmlns:s='{NAMESPACE}'><s:url><s:loc>http://www.e.org/a</s:loc></s:url></s:urlset>",
+        "<urlset><url><loc>http://www.e.org/a</loc><image:image><image:loc>http://www.e.org/i.png</image:loc>"
+        "</image:image></url></urlset>",  # a prefix that nobody declared
+        "<urlset><url><loc>http://www.e.org/a</loc><xhtml:link href='http://www.e.org/b'/></url><loc>x</loc></urlset>",
+        "<!-- made by hand --><?pi x?><urlset><url><loc>http://www.e.org/a</loc></url></urlset>",
+        "<!DOCTYPE urlset><urlset><url><loc>http://www.e.org/a</loc></url></urlset>",
+        urlset("http://www.e.org/a")[:-20],  # cut off
+        "<urlset><url><loc>http://www.e.org/a</loc></url><url><loc>http://www.e.org/?a=1&b=2</loc></url></urlset>",
+    ],
+)
+def test_sitemaps_as_they_come(body: str) -> None:
+    assert urls(parse(body)) == ["/a"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "no address",
+        "<urlset>",
+        "<urlset",
+        "<urlset><url><loc>http://www.e.org/?a&b</loc></url></urlset>",
+        "<html><body>404</body></html>",
+        "<rss><channel><link>http://www.e.org/</link></channel></rss>",
+        "<!DOCTYPE x [<!ENTITY e 'http://www.e.org/'>]><urlset><url><loc>&e;</loc></url></urlset>",
+    ],
+)
+def test_no_sitemap(body: str) -> None:
+    with pytest.raises(ValueError):
+        parse(body)
+
+
+def test_an_empty_sitemap_is_a_sitemap() -> None:
+    assert parse("<urlset></urlset>").seeds == ()
+
+
+class TestSites:
+    """A sitemap speaks for its own host, and for those below it."""
+
+    def test_other_sites_are_left_out(self) -> None:
+        body = urlset("http://www.e.org/a", "http://evil.example/", "http://e.org.example/", "http://note.org/")
+        assert urls(parse(body)) == ["/a"]
+
+    def test_hosts_below_are_taken(self) -> None:
+        assert len(parse(urlset("https://e.org/", "http://blog.e.org:81/", "http://a.b.e.org/")).seeds) == 3
+        assert not parse(urlset("http://e.org/", "http://other.e.org/"), "http://blog.e.org/s.xml").seeds
+
+    def test_a_robots_txt_may_name_a_sitemap_elsewhere(self) -> None:
+        link = Link("http://cdn.example/s.xml", source="http://www.e.org/robots.txt")
+        assert urls(parse(urlset("http://www.e.org/a"), "http://cdn.example/s.xml", link)) == ["/a"]
+
+
+class TestLimits:
+    def test_so_many_urls(self) -> None:
+        body = urlset(*(f"http://www.e.org/{number}" for number in range(10)))
+        assert urls(parse(body, max_urls=3)) == ["/0", "/1", "/2"]
+
+    def test_fifty_thousand(self) -> None:
+        body = urlset(*(f"http://www.e.org/{number}" for number in range(50_100)))
+        before = time.process_time()
+        assert len(parse(body).seeds) == 50_000
+        assert time.process_time() - before < 5.0
+
+    def test_so_many_bytes(self) -> None:
+        body = urlset(*(f"http://www.e.org/{number}" for number in range(1000)))
+        assert 5 < len(parse(body, max_bytes=1000).seeds) < 20
+        assert 5 < len(parse(gzip.compress(body.encode()), max_bytes=1000).seeds) < 20
+
+    def test_a_bomb(self) -> None:
+        packed = zlib.compressobj(9, wbits=31)
+        body = packed.compress(urlset("http://www.e.org/a").encode()[:-9])
+        for _ in range(60):
+            body += packed.compress(b" " * 1_000_000)
+        body += packed.flush()
+        assert len(body) < 300_000
+        before = time.process_time()
+        assert urls(parse(body, max_bytes=10_000_000)) == ["/a"]
+        assert time.process_time() - before < 2.0
+
+    def test_deep_xml(self) -> None:
+        with pytest.raises(ValueError, match="deep"):
+            parse("<urlset>" + "<url>" * 1000)
+        assert urls(parse(urlset("http://www.e.org/a")[:-9] + "<url>" * 1000)) == ["/a"]
+
+    def test_entities(self) -> None:
+        laughs = "".join(f"<!ENTITY l{n + 1} '{f'&l{n};' * 10}'>" for n in range(9))
+        body = f"<!DOCTYPE urlset [<!ENTITY l0 'lol'>{laughs}]><urlset><url><loc>&l9;</loc></url></urlset>"
+        with pytest.raises(ValueError):
+            parse(body)
+
+    def test_a_file_on_our_disk_is_not_read(self) -> None:
+        body = "<!DOCTYPE urlset SYSTEM 'file:///etc/passwd'><urlset><url><loc>http://www.e.org/a</loc></url></urlset>"
+        assert urls(parse(body)) == ["/a"]
+
+    def test_endless_urls(self) -> None:
+        assert urls(parse(urlset("http://www.e.org/" + "x" * 20_000, "http://www.e.org/a"))) == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("body", "root"),
+    [
+        (b"<urlset>", "urlset"),
+        (b"\xef\xbb\xbf \n<?xml version='1.0'?>\n<!-- <x> --><URLSET a='b'>", "urlset"),
+        (b"<!DOCTYPE html><html>", "html"),
+        (b"<sm:urlset>", "urlset"),
+        ("<?xml version='1.0'?><urlset>".encode("utf-16"), "urlset"),
+        (gzip.compress(b"<urlset>", mtime=0), "urlset"),
+        (b"text <urlset>", ""),
+        (b"", ""),
+        (b"\x1f\x8b", ""),
+        (b"<?xml " + b"x" * 10_000 + b"?><urlset>", ""),
+    ],
+)
+def test_root_element(body: bytes, root: str) -> None:
+    assert root_element(body) == root
+
+
+@given(st.binary(max_size=3000))
+def test_packed_and_plain_bodies_are_the_same(body: bytes) -> None:
+    whole = b"x" + body
+    assert b"".join(unpacked(whole, 1 << 20)) == whole
+    assert b"".join(unpacked(gzip.compress(whole), 1 << 20)) == whole
+    assert b"".join(unpacked(gzip.compress(whole), 10)) == whole[:10]
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_sitemap_or_a_value_error(body: bytes) -> None:
+    for start in (b"", b"\x1f\x8b", b"<urlset>"):
+        try:
+            assert not parse(start + body).seeds
+        except ValueError:
+            continue
