@@ -1,0 +1,127 @@
+"""What does the subject consist of? Concepts, the names they go by, and how they belong together."""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+HIERARCHY = "superclass-subclass"  # what every association of the hierarchy is called, in every syntax
+INSTANCE_OF = "instance of"  # what the association between a topic and its type is called
+_CROWD = 50  # members of one association that each of them is shown with
+
+
+class Name(Struct, frozen=True, gc=False):
+    """One way to write a concept."""
+
+    text: str
+    language: str = ""  # two letters, with or without a region; empty: any
+
+
+class Concept(Struct, frozen=True):
+    """One thing the subject knows: a topic of a topic map, a class, an individual, a thesaurus entry."""
+
+    id: str  # the topic's id, or the last part of the IRI where that is unique
+    names: tuple[Name, ...] = ()  # the one to show first
+    identifiers: tuple[str, ...] = ()  # the IRIs that mean it
+
+    @property
+    def label(self) -> str:
+        """The name to show to people."""
+        return self.names[0].text if self.names else self.id
+
+
+class Association(Struct, frozen=True):
+    """Concepts that belong together, and how."""
+
+    kind: str
+    members: tuple[str, ...]  # ids; in a hierarchy two, the wider concept first
+    hierarchy: bool = False  # superclass and subclass
+
+
+class Concepts:
+    """A map of the subject in memory, whatever file it came from."""
+
+    def __init__(self, concepts: Iterable[Concept], associations: Iterable[Association], source: str = "") -> None:
+        self.source = source  # the file's name, for messages
+        self.associations = tuple(associations)
+        self._by_id = {concept.id: concept for concept in concepts}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[Concept]:
+        return iter(self._by_id.values())
+
+    def __getitem__(self, wanted: str) -> Concept:
+        return self._by_id[wanted]
+
+    def __contains__(self, wanted: object) -> bool:
+        return wanted in self._by_id
+
+    def find(self, wanted: str) -> list[str]:
+        """The ids that a person may mean: an exact id or IRI, else an id, a name or the end of an IRI in any case."""
+        if wanted in self._by_id:
+            return [wanted]
+        exact = [concept.id for concept in self if wanted in concept.identifiers]
+        if exact:
+            return exact
+        text = clean(wanted).casefold()
+        return [concept.id for concept in self if text in _spellings(concept)]
+
+    def nearest(self, wanted: str, most: int = 3) -> list[str]:
+        """The labels written most like what was wanted, for a message."""
+        labels = {spelling: concept.label for concept in self for spelling in _spellings(concept)}
+        close = difflib.get_close_matches(clean(wanted).casefold(), labels, n=2 * most, cutoff=0.5)
+        return list(dict.fromkeys(labels[spelling] for spelling in close))[:most]
+
+    def narrower(self) -> dict[str, list[str]]:
+        """From each concept to those right below it."""
+        below: dict[str, list[str]] = {concept.id: [] for concept in self}
+        for association in self.associations:
+            if association.hierarchy:
+                wide, narrow = association.members
+                if narrow not in below[wide]:
+                    below[wide].append(narrow)
+        return below
+
+    def related(self) -> dict[str, list[tuple[str, str]]]:
+        """From each concept to (kind, other concept) over all associations but the hierarchy; of a crowd, the first."""
+        beside: dict[str, list[tuple[str, str]]] = {concept.id: [] for concept in self}
+        for association in self.associations:
+            if not association.hierarchy:
+                shown = association.members[:_CROWD]
+                for member in association.members:
+                    beside[member] += [(association.kind, other) for other in shown if other != member]
+        return beside
+
+
+def _spellings(concept: Concept) -> set[str]:
+    written = [concept.id, *(name.text for name in concept.names), *map(tail, concept.identifiers)]
+    return {text.casefold() for text in written}
+
+
+def clean(text: str) -> str:
+    """A name as one line that can be printed anywhere: files from others may carry control characters."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def tail(iri: str) -> str:
+    """The last part of an IRI or reference: what people call its name."""
+    return re.split(r"[#/:]", iri.rstrip("#/:"))[-1]
+
+
+def spaced(name: str) -> str:
+    """The words in a name made for machines: producedBy and produced_by are 'produced by'."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return clean(re.sub(r"[_\-.+]+", " ", apart))
+
+
+def in_order(names: Iterable[tuple[int, Name]]) -> tuple[Name, ...]:
+    """Each name once: lower rank first, then names for any language, English, and the others."""
+    ranked = sorted(names, key=lambda pair: (pair[0], _language_rank(pair[1].language)))
+    return tuple(dict.fromkeys(name for _, name in ranked if name.text))
+
+
+def _language_rank(language: str) -> int:
+    return 0 if not language else 1 if language.startswith("en") else 2
