@@ -1,0 +1,128 @@
+"""On topic is what looks like the pages you labelled: the probability of the target labels, learned from examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
+from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
+from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
+from lycosa.judge.features import FIELDS, Fields
+from lycosa.judge.linear import fit_logistic, fit_svm
+from lycosa.judge.network import fit_network
+from lycosa.judge.rows import Rows
+from lycosa.judge.training import load_or_train, train
+from lycosa.types import BadInput, Page, Verdict
+
+POSITIVE = "positive"
+LEAST_EXAMPLES = 2  # of the target, and of the rest: one to train on while the other is held back
+VOTERS = ("nb", "svm", "mlp")
+
+
+@dataclass
+class Examples:
+    """Labelled pages in, a linear model (or a small net, or a vote) out."""
+
+    KIND: ClassVar[str] = "examples"
+
+    examples: str | list[str]  # a folder with one sub-folder a label, or WARCs
+    labels: str | list[str] = ""  # for each WARC a file of url<TAB>label
+    target: list[str] = field(default_factory=list)  # the labels that are on topic; `positive` if there is one
+    model: Literal["nb", "svm", "logistic", "mlp", "vote"] = "logistic"
+    features: Annotated[int, Meta(ge=0)] = 2_000  # terms kept by chi-squared; 0: all
+    fields: Fields = field(default_factory=FIELDS.copy)
+    negatives: Annotated[float, Meta(gt=0)] | Literal["all"] = "all"  # drawn from the other labels, for each positive
+    threshold: Annotated[float, Meta(gt=0, lt=1)] = 0.5
+    seed: int = 0
+    classifier_: Classifier = field(init=False, repr=False, default_factory=untrained)
+    focus_: Focus = field(init=False, repr=False, default=Focus(np.zeros(0, bool), 0.5))
+
+    def prepare(self, folder: Path, read: ReadPages) -> None:
+        self.classifier_ = load_or_train(self, folder, read)
+        self._check(self.classifier_.labels)
+        self.focus_ = self.focus(self.classifier_)
+
+    async def judge(self, page: Page) -> Verdict:
+        return self.classifier_.verdict(page, self.focus_)
+
+    def relevance_of(self, words: Sequence[str]) -> float:
+        return self.classifier_.glance(words, self.focus_)
+
+    def describe(self, top: int) -> list[Section]:
+        return self.classifier_.describe(top)
+
+    def recipe(self) -> dict[str, Any]:
+        """The target decides what is learned only if it decides which pages are drawn."""
+        drawn = {} if self.negatives == "all" else {"negatives": self.negatives, "target": sorted(self.target)}
+        return {"model": self.model, "features": self.features, "fields": self.fields, "seed": self.seed, **drawn}
+
+    def corpus(self, folder: Path, read: ReadPages) -> Corpus:
+        found = read_corpus(sources(folder, self.examples, self.labels), self.fields, read)
+        known = sorted(set(found.labels))
+        if len(known) < 2:
+            only = f"only the label {known[0]!r}" if known else "no labelled page"
+            raise BadInput(f"topic.examples: {only} in {self._where()}; at least two labels are needed")
+        self._check(known)
+        positive = np.isin(found.labels, self._wanted())
+        if min(positive.sum(), (~positive).sum()) < LEAST_EXAMPLES:
+            raise BadInput(
+                f"topic.examples: {positive.sum()} pages of the target and {(~positive).sum()} others;"
+                f" at least {LEAST_EXAMPLES} of each are needed"
+            )
+        return found
+
+    def fit(self, corpus: Corpus, chosen: NDArray[np.intp]) -> Classifier:
+        if self.negatives != "all":
+            chosen = self._draw(np.array(corpus.labels)[chosen], chosen)
+        return train(corpus, chosen, self.features, self._heads)
+
+    def focus(self, found: Classifier) -> Focus:
+        return Focus(np.isin(found.labels, self.targets(found.labels)), self.threshold)
+
+    def targets(self, known: Sequence[str]) -> list[str]:
+        return [label for label in known if label in self._wanted()]
+
+    def class_of(self, label: str, known: Sequence[str]) -> str:
+        return label
+
+    def _heads(self, rows: Rows, classes: NDArray[np.intp], size: int) -> Sequence[tuple[str, Head]]:
+        names = VOTERS if self.model == "vote" else (self.model,)
+        return [(name, self._head(name, rows, classes, size)) for name in names]
+
+    def _head(self, name: str, rows: Rows, classes: NDArray[np.intp], size: int) -> Head:
+        match name:
+            case "nb":
+                return cool(fit_bayes(rows, classes, size), fit_temperature(rows, classes, size, self.seed))
+            case "svm":
+                return fit_svm(rows, classes, size, self.seed)
+            case "mlp":
+                return fit_network(rows, classes, size, self.seed)
+            case _:
+                return fit_logistic(rows, classes, size)
+
+    def _draw(self, labels: NDArray[np.str_], chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+        """All positives, and as many of the others for each as `negatives` says."""
+        positive = np.isin(labels, self._wanted())
+        others = np.random.default_rng(self.seed).permutation(chosen[~positive])
+        wanted = max(LEAST_EXAMPLES, round(float(self.negatives) * positive.sum()))
+        return np.sort(np.concatenate([chosen[positive], others[:wanted]]))
+
+    def _wanted(self) -> list[str]:
+        return self.target or [POSITIVE]
+
+    def _where(self) -> str:
+        return ", ".join(as_list(self.examples))
+
+    def _check(self, known: Sequence[str]) -> None:
+        there_are = f"(there are: {', '.join(known)})"
+        for label in self._wanted():
+            if label not in known:
+                problem = f"no label {label!r}" if self.target else f"say which labels are on topic; no {label!r}"
+                raise BadInput(f"topic.target: {problem} in {self._where()} {there_are}")
+        if set(self._wanted()) >= set(known):
+            raise BadInput(f"topic.target: every label is a target; one must be left to tell them from {there_are}")

@@ -1,0 +1,122 @@
+"""What a trained judge sees of a page: its words, and once more those of its title, its start and its address.
+
+A word is worth more where it stands out: on 4,000 pages of universities, split by university, the three further fields
+raised the area under the ROC curve of logistic regression from 0.967 to 0.982. The host is left out: a judge that
+learned hosts would know those it was shown and no others.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from lycosa.text import STEMS, words
+from lycosa.types import Page
+
+Fields = dict[Literal["title", "start", "url"], Annotated[int, Meta(ge=0)]]
+FIELDS: Fields = {"title": 3, "start": 1, "url": 3}  # how often a word counts as a term of that field
+START_WORDS = 30
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int32]
+_url_words = re.compile(r"[^\W\d_]+|~").findall
+_ESCAPES = re.compile(r"%[0-9a-f]{2}")
+_MOST_WORDS = 500_000  # hostile pages must not grow the tables without end
+
+
+def url_words(url: str) -> list[str]:
+    """The words of a web page's path and query, with `~` as a word: it marks a person's pages."""
+    parts = url.lower().split("/", 3)
+    if len(parts) < 4 or not parts[0].startswith("http"):
+        return []
+    return _url_words(_ESCAPES.sub(" ", parts[3]))
+
+
+def count(page: Page, fields: Fields) -> Counter[str]:
+    """How often each term comes on a page. A term is a stem, or with a prefix a stem in a certain place."""
+    title = list(map(STEMS.__getitem__, words(page.title)))
+    found = Counter(map(STEMS.__getitem__, page.words))
+    found.update(title)
+    del found[""]
+    places: dict[str, Iterable[str]] = {
+        "title": filter(None, title),
+        "start": filter(None, map(STEMS.__getitem__, page.words[:START_WORDS])),
+        "url": url_words(page.url),
+    }
+    for name, weight in fields.items():
+        found.update([f"{name}:{term}" for term in places[name]] * weight)
+    return found
+
+
+class _Numbers(dict[str, int]):
+    """From a word as it stands on the page to the number of its term, filled as it goes: pages repeat their words."""
+
+    def __init__(self, number_of: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number_of = number_of
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        number = self[word] = self._number_of(word)
+        return number
+
+
+@dataclass
+class Features:
+    """From a page to the numbers and weights of the terms that were chosen in training."""
+
+    terms: Sequence[str]
+    idf: Floats
+    fields: Fields
+    plain: bool = False  # weights are the bare counts
+    _text: _Numbers = field(init=False, repr=False)
+    _title: _Numbers = field(init=False, repr=False)
+    _start: _Numbers = field(init=False, repr=False)
+    _url: _Numbers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        numbers = {term: number for number, term in enumerate(self.terms)}
+        unknown = len(self.terms)
+        self._text = _Numbers(lambda word: numbers.get(STEMS[word], unknown))
+        self._title = _Numbers(lambda word: numbers.get(f"title:{STEMS[word]}", unknown))
+        self._start = _Numbers(lambda word: numbers.get(f"start:{STEMS[word]}", unknown))
+        self._url = _Numbers(lambda word: numbers.get(f"url:{word}", unknown))
+
+    def read(self, page: Page) -> tuple[Ids, Floats]:
+        """The terms of a page and their weights, the same as from `count` and `weigh`, only faster."""
+        title, weights = words(page.title), self.fields
+        found = list(map(self._text.__getitem__, page.words))
+        found += map(self._text.__getitem__, title)
+        found += list(map(self._title.__getitem__, title)) * weights.get("title", 0)
+        found += list(map(self._start.__getitem__, page.words[:START_WORDS])) * weights.get("start", 0)
+        found += list(map(self._url.__getitem__, url_words(page.url))) * weights.get("url", 0)
+        ids, counts = np.unique(np.array(found, np.int32), return_counts=True)
+        if ids.size and ids[-1] == len(self.terms):
+            ids, counts = ids[:-1], counts[:-1]
+        return ids, self.weigh(ids, counts)
+
+    def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:
+        """The same for some words of a text; made for few."""
+        unknown = len(self.terms)
+        found = Counter(map(self._text.__getitem__, few))
+        del found[unknown]
+        ids = np.array(list(found), np.int32)
+        return ids, self.weigh(ids, np.array(list(found.values()), np.int32))
+
+    def weigh(self, ids: Ids, counts: NDArray[np.integer]) -> Floats:
+        """TF-IDF: the logarithm of the count, rare terms more, and a long page no more than a short one."""
+        if self.plain:
+            return counts.astype(np.float32)
+        values: Floats = np.log(counts, dtype=np.float32)
+        values += 1
+        values *= self.idf[ids]
+        length = np.sqrt(values @ values)
+        if length:
+            values /= length
+        return values

@@ -1,0 +1,91 @@
+"""How often do these words and phrases occur in a text? Inflected forms count: "topic maps" is "topic map"."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from lycosa.text import STEMS, STOP_WORDS, words
+
+_MOST_WORDS = 100_000  # a hostile page must not grow the table without end
+_GAP = 2  # how many stop words may stand between two tokens of a phrase
+_ELSEWHERE = 0  # the code of every word that stands in none of the phrases; zero, so that `filter` drops it
+
+
+def tokens(phrase: str) -> tuple[str, ...]:
+    """What of a phrase has to match: stems in their order, numbers as they are ("web 2.0"), no stop words."""
+    return tuple(filter(None, map(_token, words(phrase))))
+
+
+def _token(word: str) -> str:
+    return STEMS[word] or ("" if word in STOP_WORDS else word)
+
+
+class _Codes(dict[str, int]):
+    """From a word as it stands on a page to the number of its token, filled as it goes: one look-up a word."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        super().__init__()
+        self._numbers = numbers
+        self._starts = {token[:2] for token in numbers}  # a stem begins as its word does, unless that is very short
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        may_match = len(word) <= 5 or word[:2] in self._starts
+        code = self._numbers.get(_token(word), _ELSEWHERE) if may_match else _ELSEWHERE
+        self[word] = code
+        return code
+
+
+class Phrases:
+    """A list of phrases, each a tuple of tokens, ready to be counted in many texts.
+
+    A phrase matches where its tokens follow each other, with at most two stop words between any two of them: "state of
+    the art". Where one phrase is part of another, both count.
+    """
+
+    def __init__(self, phrases: Sequence[tuple[str, ...]]) -> None:
+        numbers: dict[str, int] = {}
+        self._single: dict[int, int] = {}  # token to the phrase that is this token alone
+        self._longer: dict[int, list[tuple[int, tuple[int, ...]]]] = {}  # first token to phrases and how they go on
+        for place, phrase in enumerate(phrases):
+            first, *rest = (numbers.setdefault(token, len(numbers) + 1) for token in phrase)
+            if rest:
+                self._longer.setdefault(first, []).append((place, tuple(rest)))
+            else:
+                self._single[first] = place
+        self._codes = _Codes(numbers)
+
+    def count(self, text: Sequence[str]) -> dict[int, int]:
+        """Place in the list to number of matches, for the phrases that occur at all; `text` is words in lower case."""
+        codes = list(map(self._codes.__getitem__, text))
+        tally = Counter(filter(None, codes))
+        found: dict[int, int] = {}
+        for code, times in tally.items():
+            if code in self._single:
+                found[self._single[code]] = times
+            for place, rest in self._longer.get(code, ()):
+                if tally.keys() >= set(rest) and (matches := _matches(text, codes, code, rest)):
+                    found[place] = matches
+        return found
+
+
+def _matches(text: Sequence[str], codes: list[int], first: int, rest: tuple[int, ...]) -> int:
+    """How often `first` stands where `rest` follows it."""
+    matches = at = 0
+    try:
+        while True:
+            at = codes.index(first, at) + 1
+            matches += _follows(text, codes, at, rest)
+    except ValueError:  # no further place; asking `in` before would search twice
+        return matches
+
+
+def _follows(text: Sequence[str], codes: list[int], at: int, rest: tuple[int, ...]) -> bool:
+    for code in rest:
+        end = min(at + _GAP, len(codes))
+        while at < end and text[at] in STOP_WORDS:
+            at += 1
+        if at == len(codes) or codes[at] != code:
+            return False
+        at += 1
+    return True

@@ -1,0 +1,291 @@
+"""How much is the page like a set of relevant pages? A term table that grows with each page found (TIDS, 2009).
+
+    TIDS(t) = idf(t) * sum over the set of ln(1 + tf)        idf(t) = ln(N / df), or ln(1 + N / df) when smooth
+
+A term's idf is the same for all pages, so two sums per term keep the table exact while pages are added to it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import repeat
+from math import log1p, sqrt
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lycosa.text import STEMS, words
+from lycosa.types import BadInput, Page, Verdict
+
+MOST_TERMS = 20_000  # above this the rarest are dropped: a crawl's memory and its saved state stay small
+MOST_MEMBERS = 1_000  # the similarities that a quantile is taken over: of the latest members
+MOST_HELD_OUT = 500  # examples that are compared with the others, each of them some 0.1 ms
+SHOWN = 10
+
+Numbers = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+class Table:
+    """The terms of a set of pages. Adding pages one by one gives exactly what building it from all of them gives."""
+
+    def __init__(self, measure: Literal["cosine", "mean"] = "cosine", smooth: bool = False) -> None:
+        self.measure = measure
+        self.smooth = smooth
+        self.pages = 0
+        self.terms: list[str] = []
+        self._place: dict[str, int] = {}
+        self._df = np.zeros(0, np.intp)  # the columns grow in leaps: they are longer than the list of terms
+        self._weight = np.zeros(0)  # the sum of ln(1 + tf)
+        self._unit = np.zeros(0)  # the same, each page divided by its length: for the mean similarity
+        self._scores: Numbers | None = None  # kept until the next page is added
+        self._norm = 0.0
+        self._logs = np.zeros(0)
+
+    def add(self, counts: Counter[str]) -> None:
+        """One more page of the set, as the number of times each stem stands on it."""
+        self._make_room(counts)
+        places, logs = self._vector(counts)
+        self._df[places] += 1
+        self._weight[places] += logs
+        self._unit[places] += logs / (self._length(logs) or 1.0)
+        self.pages += 1
+        self._scores = None
+        if len(self.terms) > MOST_TERMS:
+            self._forget()
+
+    def raw(self) -> Numbers:
+        """TIDS of each term, in the order of `terms`."""
+        df = self._used(self._df)
+        if len(self._logs) <= 2 * self.pages:  # N and df are whole numbers: looking up is faster than computing
+            self._logs = np.log(np.maximum(np.arange(4 * self.pages + 1), 1))
+        idf = self._logs[self.pages + df if self.smooth else self.pages] - self._logs[df]
+        raw: Numbers = self._used(self._weight) * idf
+        return raw
+
+    def scores(self) -> Numbers:
+        """The same, divided so that the best term has 1, and with a zero at the end for unknown terms."""
+        if self._scores is None:
+            self._scores = np.append(self.raw(), 0.0)
+            self._scores /= self._scores.max() or 1.0
+            self._norm = self._length(self._scores) if self.measure == "cosine" else 1.0
+        return self._scores
+
+    def compare(self, counts: Counter[str]) -> tuple[float, dict[str, float]]:
+        """How similar a page is to the set, 0 to 1, and the terms that make most of it."""
+        places, logs = self._vector(counts)
+        parts = self.scores()[places] * logs / (self._norm * self._length(logs) or 1.0)
+        largest = np.argsort(-parts, kind="stable")[:SHOWN]
+        return float(parts.sum()), {self.terms[places[at]]: float(parts[at]) for at in largest if parts[at] > 0}
+
+    def compare_few(self, counts: Counter[str]) -> float:
+        """The same for a handful of stems, where setting arrays up would take longer than the work."""
+        score, place, cosine = self.scores().item, self._place.get, self.measure == "cosine"
+        dot = size = 0.0
+        for stem, times in counts.items():
+            value = log1p(times)
+            dot += value * score(place(stem, -1))
+            size += value * value if cosine else value
+        size = self._norm * (sqrt(size) if cosine else size)
+        return dot / size if size else 0.0
+
+    def mean(self) -> float:
+        """The mean similarity of the set's own pages: exact, though the pages themselves are not kept."""
+        total = (self.scores()[:-1] * self._used(self._unit)).sum()
+        return float(total) / (self.pages * self._norm) if self.pages and self._norm else 0.0
+
+    def held_out(self, counts: Counter[str]) -> float:
+        """How similar one page of the set is to the others."""
+        places, logs = self._vector(counts)
+        known = places >= 0
+        others = copy(self)
+        others.pages, others._df, others._weight = self.pages - 1, self._df.copy(), self._weight.copy()
+        others._df[places[known]] -= 1
+        others._weight[places[known]] -= logs[known]
+        others._scores = None
+        return others.compare_few(counts)
+
+    def rows(self) -> list[tuple[str, float, int, float]]:
+        """Term, score, df and sum of ln(1 + tf), best first."""
+        scores, df, weight = self.scores()[:-1], self._used(self._df), self._used(self._weight)
+        rows = zip(self.terms, scores.tolist(), df.tolist(), weight.tolist(), strict=True)
+        return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "pages": self.pages,
+            "terms": self.terms[:],
+            "df": self._used(self._df).tolist(),
+            "weight": self._used(self._weight).tolist(),
+            "unit": self._used(self._unit).tolist(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.pages, self.terms = state["pages"], list(state["terms"])
+        self._df = np.array(state["df"], np.intp)
+        self._weight, self._unit = np.array(state["weight"], float), np.array(state["unit"], float)
+        self._place = dict(zip(self.terms, range(len(self.terms)), strict=True))
+        self._scores = None
+
+    def _used(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return column[: len(self.terms)]
+
+    def _vector(self, counts: Counter[str]) -> tuple[Places, Numbers]:
+        """Where the stems of a page are in the table, -1 for nowhere, and ln(1 + tf) of each."""
+        places = np.fromiter(map(self._place.get, counts, repeat(-1)), np.intp, len(counts))
+        return places, np.log1p(np.fromiter(counts.values(), np.float64, len(counts)))
+
+    def _length(self, values: Numbers) -> float:
+        """Of a page or of the table. No `@`: for long vectors it wakes threads that cost more than they save."""
+        return sqrt((values * values).sum()) if self.measure == "cosine" else float(values.sum())
+
+    def _make_room(self, stems: Iterable[str]) -> None:
+        for stem in stems:
+            if stem not in self._place:
+                self._place[stem] = len(self.terms)
+                self.terms.append(stem)
+        if len(self.terms) > len(self._df):
+            more = np.zeros(len(self.terms), np.intp)
+            self._df = np.concatenate((self._df, more))
+            self._weight = np.concatenate((self._weight, more))
+            self._unit = np.concatenate((self._unit, more))
+
+    def _forget(self) -> None:
+        """Keep two thirds of what may be kept: terms on few pages tell least of what the set has in common."""
+        weight = self._used(self._weight)
+        worth = self._used(self._df) + weight / (weight.max() + 1)  # by pages, then by weight
+        keep = MOST_TERMS * 2 // 3
+        places = np.sort(np.argpartition(worth, -keep)[-keep:])
+        self._df, self._weight, self._unit = self._df[places], self._weight[places], self._unit[places]
+        self.terms = list(map(self.terms.__getitem__, places.tolist()))
+        self._place = dict(zip(self.terms, range(len(self.terms)), strict=True))
+
+
+@dataclass
+class Tids:
+    """A page is on topic if it is as similar to the set as the set's own pages are on average; it then joins the set.
+
+    That a page is new is for the caller to see to: a page judged twice joins twice.
+    """
+
+    examples: str  # a folder with relevant pages, .html or .txt
+    measure: Literal["cosine", "mean"] = "cosine"
+    idf: Literal["literal", "smooth"] = "literal"
+    accept: Literal["mean", "quantile"] | float = "mean"  # of the set's similarities; or a number, 0 to 100
+    accept_quantile: float = 0.5
+    refresh: int = 100  # pages that join before what it takes to join is computed anew
+    grow: bool = True
+
+    table_: Table = field(init=False, repr=False, default_factory=Table)
+    bound_: float = field(init=False, repr=False, default=0.0)  # similarity from which on a page is on topic
+    joined_: int = field(init=False, repr=False, default=0)  # pages since the bound was computed
+    members_: list[float] = field(init=False, repr=False, default_factory=list)  # their similarity before they joined
+
+    def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
+        """Build the table from the example pages and see how similar they are to it."""
+        self._check(folder)
+        self.table_ = Table(self.measure, smooth=self.idf == "smooth")
+        pages = [counts for _, page in read(folder / self.examples) if (counts := _stems_of(page))]
+        if len(pages) < 2:
+            raise BadInput(
+                f"topic.examples: {self.examples} has {len(pages)} pages with text; two are needed, better ten"
+            )
+        for counts in pages:
+            self.table_.add(counts)
+        if not self.table_.scores().any():
+            raise BadInput(f'topic.examples: the pages of {self.examples} have all terms in common; try idf = "smooth"')
+        sample = pages[:: (len(pages) - 1) // MOST_HELD_OUT + 1]
+        self.members_ = [100 * self.table_.held_out(counts) for counts in sample]
+        self._refresh()
+        if not self.bound_ and self.accept == "quantile":
+            raise BadInput(f"topic.accept: the pages of {self.examples} have too little in common for a quantile")
+
+    async def judge(self, page: Page) -> Verdict:
+        """Similarity as relevance; `why` sums to it, unless more than ten terms speak for the page."""
+        counts = _stems_of(page)
+        share, why = self.table_.compare(counts)
+        on_topic = share > 0 and 100 * share >= self.bound_
+        verdict = Verdict(min(share, 1.0), on_topic, why=why)
+        if on_topic and self.grow:
+            self._join(counts, 100 * share)
+        return verdict
+
+    def similarity(self, text: Iterable[str]) -> float:
+        """How similar a few words in lower case are to the set, 0 to 100: what an anchor is worth."""
+        return 100 * self.table_.compare_few(_count(text))
+
+    def relevance_of(self, words: Sequence[str]) -> float:
+        """The same as a relevance, 0 to 1."""
+        return min(1.0, self.similarity(words) / 100)
+
+    def table(self, top: int) -> list[tuple[str, float]]:
+        """The best terms and their scores, the first having 1."""
+        return [(term, score) for term, score, _, _ in self.table_.rows()[:top]]
+
+    def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
+        """The head of the table."""
+        return [(f"terms of {self.table_.pages} pages", self.table(top))]
+
+    def write_tsv(self, path: Path) -> None:
+        """The whole table for other programs: stem, score, on how many pages, sum of ln(1 + tf)."""
+        rows = (f"{term}\t{score:.6f}\t{df}\t{weight:.6f}\n" for term, score, df, weight in self.table_.rows())
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(("term\tscore\tpages\tweight\n", *rows))
+
+    def save(self) -> dict[str, Any]:
+        """The table, examples included, and what it takes to join."""
+        own = {"bound": self.bound_, "joined": self.joined_, "members": self.members_[:], "options": self._options()}
+        return own | self.table_.save()
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from what `save` gave instead of from the examples alone; options changed since then are obeyed."""
+        if state["options"]["measure"] != self.measure:
+            return  # the sums and similarities were taken by another measure: start anew
+        self.table_.load(state)
+        self.bound_, self.joined_, self.members_ = state["bound"], state["joined"], list(state["members"])
+        if state["options"] != self._options():
+            self._refresh()
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("measure", "idf", "accept", "accept_quantile")}
+
+    def _check(self, folder: Path) -> None:
+        if not self.examples or not (folder / self.examples).is_dir():
+            raise BadInput(f"topic.examples: there is no folder {self.examples!r} in {folder}")
+        if isinstance(self.accept, float | int) and not 0 <= self.accept <= 100:
+            raise BadInput(f"topic.accept: {self.accept} is not between 0 and 100")
+        if not 0 <= self.accept_quantile <= 1:
+            raise BadInput(f"topic.accept_quantile: {self.accept_quantile} is not between 0 and 1")
+        if self.refresh < 1:
+            raise BadInput(f"topic.refresh: {self.refresh} is not above 0")
+
+    def _join(self, counts: Counter[str], similarity: float) -> None:
+        self.table_.add(counts)
+        self.members_.append(similarity)
+        del self.members_[:-MOST_MEMBERS]
+        self.joined_ += 1
+        if self.joined_ >= self.refresh:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self.joined_ = 0
+        if self.accept == "mean":
+            self.bound_ = 100 * self.table_.mean()
+        elif self.accept == "quantile":
+            self.bound_ = float(np.quantile(self.members_, self.accept_quantile))
+        else:
+            self.bound_ = float(self.accept)
+
+
+def _stems_of(page: Page) -> Counter[str]:
+    return _count([*words(page.title), *page.words])
+
+
+def _count(text: Iterable[str]) -> Counter[str]:
+    """How often each stem stands in a text; words that say nothing left out."""
+    counts = Counter(map(STEMS.__getitem__, text))
+    del counts[""]
+    return counts

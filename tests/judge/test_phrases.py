@@ -1,0 +1,121 @@
+"""Counting words and phrases whatever their inflection."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.judge import phrases as module
+from lycosa.judge.phrases import Phrases, tokens
+from lycosa.text import STOP_WORDS, words
+
+
+def count(listed: list[str], text: str) -> dict[str, int]:
+    found = Phrases([tokens(phrase) for phrase in listed]).count(words(text))
+    return {listed[place]: times for place, times in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("Topic Maps", ("topic", "map")),
+        ("state of the art", ("state", "art")),
+        ("web 2.0", ("web", "2", "0")),
+        ("1984", ("1984",)),
+        ("Müller-Straße", ("müller", "straße")),
+        ("of the", ()),
+        ("?!", ()),
+        ("", ()),
+    ],
+)
+def test_tokens_are_stems_and_numbers_without_stop_words(phrase: str, expected: tuple[str, ...]) -> None:
+    assert tokens(phrase) == expected
+
+
+def test_a_word_counts_in_all_its_forms() -> None:
+    assert count(["ontology"], "Ontologies, an ontology; ONTOLOGY. ontological?") == {"ontology": 3}
+
+
+def test_what_does_not_occur_is_not_listed() -> None:
+    assert count(["ontology", "map"], "a map") == {"map": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("a topic map", 1),
+        ("topic maps, topics mapped", 2),
+        ("topic of the map", 1),
+        ("a topic not on any map", 0),
+        ("map topic", 0),
+        ("topic road map", 0),
+        ("the last word is topic", 0),
+        ("the last words are topic of the", 0),
+        ("topic topic map map", 1),
+        ("", 0),
+    ],
+)
+def test_a_phrase_matches_consecutive_stems_across_stop_words(text: str, times: int) -> None:
+    assert count(["topic map"], text).get("topic map", 0) == times
+
+
+def test_stop_words_within_a_phrase_may_differ_from_the_text() -> None:
+    assert count(["theory of mind"], "theories of the mind and theory in mind, but mind theory") == {
+        "theory of mind": 2
+    }
+
+
+def test_numbers_match_as_they_are() -> None:
+    listed = ["web 2.0", "covid 19", "1984"]
+    assert count(listed, "Web 2.0 and web 3.0; covid-19, covid; 1984 not 19840") == {
+        "web 2.0": 1,
+        "covid 19": 1,
+        "1984": 1,
+    }
+
+
+def test_a_phrase_within_a_phrase_counts_with_it() -> None:
+    listed = ["map", "topic map", "topic map query language"]
+    assert count(listed, "a topic map query language for the topic map") == {
+        "map": 2,
+        "topic map": 2,
+        "topic map query language": 1,
+    }
+
+
+def test_a_phrase_may_repeat_a_word() -> None:
+    assert count(["bora bora"], "bora bora bora") == {"bora bora": 2}
+
+
+def test_nothing_to_look_for_finds_nothing() -> None:
+    assert Phrases([]).count(["map"]) == {}
+
+
+def test_the_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_WORDS", 10)
+    matcher = Phrases([("map",)])
+    assert matcher.count([f"w{number}x" for number in range(100)] + ["maps"] * 3) == {0: 3}
+    assert len(matcher._codes) <= 10
+
+
+VOCABULARY = ["topic", "map", "road", "the", "of", "7"]
+
+
+@given(
+    st.lists(st.sampled_from(VOCABULARY), max_size=40), st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4)
+)
+def test_counts_are_those_of_a_plain_search(text: list[str], phrase: list[str]) -> None:
+    term = tokens(" ".join(phrase))
+    if not term:
+        return
+    plain = sum(starts(text[at:], term) for at in range(len(text)))
+    assert Phrases([term]).count(text).get(0, 0) == plain
+
+
+def starts(text: list[str], term: tuple[str, ...]) -> bool:
+    """Does the text start with the term, up to two stop words before each further token left out?"""
+    if not term:
+        return True
+    if text[:1] != [term[0]]:
+        return False
+    gaps = [gap for gap in range(3) if STOP_WORDS.issuperset(text[1 : 1 + gap])] if term[1:] else [0]
+    return any(starts(text[1 + gap :], term[1:]) for gap in gaps)
