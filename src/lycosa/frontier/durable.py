@@ -1,0 +1,397 @@
+"""What waits, best first: the hot copy in memory as compact arrays, the durable one in crawl.db.
+
+A known URL costs one entry in a table of fingerprints, a few bytes in arrays and a place in its host's queue; its text
+stays in the database until it is taken. Everything a visit changes is written into the transaction that holds the
+visit, so after a kill the frontier is what it was at the last commit: what was in flight waits again.
+"""
+
+from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+
+import asyncio
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+
+import xxhash
+
+from lycosa import urls
+from lycosa.db import DONE, WAITING, CrawlDb
+from lycosa.frontier.batch import Batch, group
+from lycosa.frontier.limits import Quota
+from lycosa.frontier.lists import FLOOR, FetchList, Listing
+from lycosa.frontier.outlook import Outlook
+from lycosa.frontier.polite import BUSY, IDLE, READY, RESTING, Host, Hosts
+from lycosa.frontier.scope import Scope
+from lycosa.types import Clock, Link, Reply, Timer
+
+LEASED = 3  # in memory only: on disk a URL in flight still waits
+_hash = xxhash.xxh3_64_intdigest
+
+_INSERT = "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?)"
+_RAISE = "UPDATE urls SET score=?, source=?, anchor=?, depth=? WHERE id=?"
+_RESCORE = "UPDATE urls SET score=? WHERE id=?"
+_TAKE = "SELECT u.url, s.url, u.anchor, u.depth FROM urls u LEFT JOIN urls s ON s.id = u.source WHERE u.id=?"
+
+
+class DurableFrontier:
+    """Best-first over the hosts that are due; one lease is one request."""
+
+    def __init__(
+        self, db: CrawlDb, hosts: Hosts, scope: Scope, merge: Callable[[float, float], float], clock: Clock
+    ) -> None:
+        self.hosts = hosts
+        self.scope = scope
+        self.ended = ""  # why the crawl is over
+        self.quota: Quota | None = None
+        self.listing: Listing | None = None  # a strategy that chooses by lists
+        self.refused: Counter[str] = Counter()  # links that were not let in, by reason
+        self.more: Callable[[], bool] = lambda: False  # asked when nothing is left: is somebody about to bring more?
+        self._db = db
+        self._merge = merge
+        self._clock = clock
+        self._known: dict[int, int] = {}  # fingerprint of a URL to its id
+        self._scores = array("d", [0.0])  # by id, from 1
+        self._states = array("B", [DONE])
+        self._waiting = 0
+        self._leases: dict[str, tuple[int, Host]] = {}
+        self._list: FetchList | None = None
+        self._claims: dict[str, str] = {}  # where a redirect leads to, and the link that is led there
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._timer: Timer | None = None
+        self._timer_at = 0.0
+
+    # -- what the loop calls ------------------------------------------------------------------------------------------
+
+    def push(self, links: Sequence[Link], scores: Sequence[float]) -> None:
+        """Let links in, or raise those that wait already. All links of one call come from one page."""
+        if not links:
+            return
+        batch = Batch(self._id(links[0].source))
+        known, states = self._known, self._states
+        for link, score in zip(links, scores, strict=True):
+            if score < 0:
+                continue
+            key = _hash(link.url.encode())
+            number = known.get(key)
+            if number is None:
+                number = self._let_in(link, score, key, batch)
+                if not number:
+                    continue
+            elif states[number] != DONE:
+                self._find_again(number, link, score, batch)
+            batch.targets.append(number)
+        self._write(batch)
+
+    async def pop(self) -> Link | None:
+        """The best URL of all hosts that are due; None when the crawl is over."""
+        while True:
+            now = self._clock.now()
+            if not self.ended and self.quota:
+                self.ended = self.quota.reached(now)
+            if self.ended:
+                self._wake(len(self._waiters))
+                return None
+            if (not self.quota or self.quota.admits(len(self._leases))) and (taken := self._take(now)):
+                self._wake(1)  # perhaps another host is ready too: each who takes wakes the next
+                return self._lease(*taken)
+            if not self._leases and self.hosts.next_due() is None and not self.more():
+                self.ended = "frontier empty"
+                continue
+            await self._wait(now)
+
+    def done(self, reply: Reply) -> None:
+        """End a lease: the URL is done, or, when the reply is no answer yet, waits to be asked again."""
+        number, host = self._leases.pop(reply.link.url)
+        now = self._clock.now()
+        if reply.again:
+            if reply.status:
+                self._claim(reply.url, reply.link.url)
+            self._states[number] = WAITING
+            self._waiting += 1
+            self.hosts.push(self.hosts.named(urls.host(reply.url)), self._rank(number), array("I", [number]), now)
+        else:
+            self._finish(number, reply)
+            host.pages += not reply.error
+            if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
+                host.closed = host.closed or "max_pages_per_host"
+        self.hosts.rest(host, reply, now)
+        self._write_host(host)
+        if host.closed:
+            self._forsake(host)
+        self._wake(1)
+
+    def score(self, link: Link) -> float:
+        """What a known URL is worth now."""
+        return self._scores[self._id(link.url)]
+
+    def knows(self, link: Link) -> bool:
+        return self._id(link.url) > 0
+
+    def waits(self, number: int, score: float) -> bool:
+        """Does this id wait with this score?"""
+        return self._states[number] == WAITING and self._rank(number) == score
+
+    # -- what the sides ask -------------------------------------------------------------------------------------------
+
+    def refuses(self, url: str) -> str:
+        """Why a redirect may not lead to this URL; empty if it may."""
+        number = self._known.get(urls.fingerprint(url))
+        if url in self._claims or (number is not None and self._states[number] in (DONE, LEASED)):
+            return "redirect-known"
+        host = self.hosts.find(urls.host(url))
+        if host and host.closed:
+            return "host-closed"
+        return self.scope.refuses(url)
+
+    def waiting(self) -> int:
+        return self._waiting
+
+    def bring(self, links: Sequence[Link], scores: Sequence[float]) -> None:
+        """Links from outside the loop, perhaps none: whoever waited for them looks again."""
+        self.push(links, scores)
+        self._wake(1)
+
+    def stop(self, why: str) -> None:
+        """Let every `pop` return None from now on."""
+        self.ended = self.ended or why
+        self._wake(len(self._waiters))
+
+    def outlook(self) -> Outlook:
+        hosts = Counter(host.state for host in self.hosts.all)
+        return Outlook(
+            known=len(self._known),
+            waiting=self._waiting,
+            in_flight=len(self._leases),
+            hosts=len(self.hosts.all),
+            hosts_due=hosts[READY] + hosts[BUSY],
+            hosts_resting=hosts[RESTING],
+            next_due=self.hosts.next_due(),
+            refused=dict(self.refused),
+            ended=self.ended,
+        )
+
+    def load(self) -> None:
+        """Take up where the database stands. Every host rests one delay first: what was in flight is not known."""
+        now = self._clock.now()
+        rest_until = now + self.hosts.rules.delay_s
+        for name, due_at, delay_s, failures, pages, closed in self._db.execute("SELECT * FROM hosts"):
+            host = self.hosts.named(name)
+            host.delay_s, host.failures, host.pages, host.closed = delay_s, failures, pages, closed
+            host.due_at = max(due_at, now + delay_s)
+        if self._list:
+            self._list.load()
+        groups: dict[tuple[Host, float], array[int]] = {}
+        for number, url, score, state in self._db.execute("SELECT id, url, score, state FROM urls ORDER BY id"):
+            self._known[_hash(url.encode())] = number
+            self._scores.append(score)
+            self._states.append(state)
+            self.scope.admits_query(url)
+            host = self.hosts.named(urls.host(url))
+            if state == WAITING and not host.closed:
+                host.due_at = max(host.due_at, rest_until)
+                self._waiting += 1
+                groups.setdefault((host, self._rank(number)), array("I")).append(number)
+            elif self._list:
+                self._list.strike(number)
+        for (host, rank), ids in groups.items():
+            self.hosts.push(host, rank, ids, now)
+
+    def edges(self) -> tuple[array[int], array[int], array[int]]:
+        """All links found so far, as ids of sources and of targets, and the ids that wait."""
+        sources, targets = array("I"), array("I")
+        for source, blob in self._db.execute("SELECT source, targets FROM links ORDER BY source"):
+            found = array("I", blob)
+            targets.extend(found)
+            sources.extend(array("I", [source]) * len(found))
+        waiting = array("I", [number for number, state in enumerate(self._states) if state == WAITING])
+        return sources, targets, waiting
+
+    def waits_with(self, number: int) -> float:
+        """The score of a known URL by its id."""
+        return self._scores[number]
+
+    def host_of(self, number: int) -> str:
+        return urls.host(self._db.execute("SELECT url FROM urls WHERE id=?", (number,)).fetchone()[0])
+
+    def rescore(self, ids: Sequence[int], scores: Sequence[float]) -> None:
+        """Give waiting URLs another score; those that are no longer waiting are passed over."""
+        batch = Batch(0)
+        for number, score in zip(ids, scores, strict=True):
+            if self._states[number] == WAITING and self._scores[number] != score:
+                self._scores[number] = score
+                batch.rescored.append((score, number))
+                group(batch.moved, self.hosts.named(self.host_of(number)), score, number)
+        self._write(batch)
+
+    def choose_by_lists(self, listing: Listing) -> None:
+        """Ask the best N of one moment before choosing again."""
+        self.listing = listing
+        self._list = FetchList(listing.list_size, self._db)
+        listing.connect(self._db, self.scope.refuses, self.scale)
+
+    def scale(self, factor: float) -> None:
+        """Multiply every score: where they grow along links they must not grow out of range."""
+        self._scores = array("d", [score * factor for score in self._scores])
+        self._db.execute("UPDATE urls SET score = score * ?", (factor,))
+        for host in self.hosts.all:
+            host.queue.scale(factor, FLOOR)
+            if host.state == READY:
+                self.hosts.settle(host, self._clock.now())
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _take(self, now: float) -> tuple[Host, int] | None:
+        if not self._list or not self.listing:
+            return self.hosts.take(now)
+        if not self._list.places and not self._leases:
+            self.push(*self.listing.end_list())
+            self.listing.begin_list(self._list.choose(self.hosts, self.waits, now))
+        return self.hosts.take(now, FLOOR) if self._list.places else None
+
+    def _rank(self, number: int) -> float:
+        """What orders a URL: its place on the list, else its score."""
+        score = self._scores[number]
+        return self._list.places.get(number, score) if self._list else score
+
+    def _id(self, url: str) -> int:
+        return self._known.get(urls.fingerprint(url), 0) if url else 0
+
+    def _let_in(self, link: Link, score: float, key: int, batch: Batch) -> int:
+        """Make a new URL known; 0 if it is refused."""
+        url = link.url
+        if self._claims and url in self._claims:
+            return 0  # it is known when the redirect that leads there is done
+        if refusal := self.scope.refuses(url, link.depth):
+            self.refused[refusal] += 1
+            return 0
+        host = self.hosts.named(url.split("/", 3)[2])
+        if host.closed:
+            self.refused["host-closed"] += 1
+            return 0
+        if "?" in url and not self.scope.admits_query(url):
+            self.refused["trap-queries"] += 1
+            return 0
+        if self.listing:
+            score = self.listing.first(score)
+        number = len(self._scores)
+        self._known[key] = number
+        self._scores.append(score)
+        self._states.append(WAITING)
+        self._waiting += 1
+        batch.rows.append((number, url, batch.source, link.anchor, link.depth, score, WAITING))
+        group(batch.new, host, score, number)
+        return number
+
+    def _find_again(self, number: int, link: Link, score: float, batch: Batch) -> None:
+        waiting = self._scores[number]
+        merged = self._merge(waiting, score)
+        if merged == waiting:
+            return
+        self._scores[number] = merged
+        if merged == score:  # the new link speaks for the URL now
+            batch.raised.append((merged, batch.source, link.anchor, link.depth, number))
+        else:
+            batch.rescored.append((merged, number))
+        if self._states[number] == WAITING and not (self._list and number in self._list.places):
+            group(batch.moved, self.hosts.named(urls.host(link.url)), merged, number)
+
+    def _write(self, batch: Batch) -> None:
+        now = self._clock.now()
+        for (host, score), ids in batch.new.items():
+            self.hosts.push(host, score, array("I", ids), now)
+        for (host, score), ids in batch.moved.items():
+            self.hosts.push(host, score, array("I", sorted(ids)), now, moved=True)
+        if batch.rows:
+            self._db.executemany(_INSERT, batch.rows)
+        if batch.raised:
+            self._db.executemany(_RAISE, batch.raised)
+        if batch.rescored:
+            self._db.executemany(_RESCORE, batch.rescored)
+        if batch.source and batch.targets:
+            self._db.execute("INSERT OR REPLACE INTO links VALUES (?, ?)", (batch.source, batch.targets.tobytes()))
+        self._wake(1)
+
+    def _lease(self, host: Host, number: int) -> Link:
+        self._states[number] = LEASED
+        self._waiting -= 1
+        url, source, anchor, depth = self._db.execute(_TAKE, (number,)).fetchone()
+        self._leases[url] = number, host
+        return Link(url, source or "", anchor, depth)
+
+    def _finish(self, number: int, reply: Reply) -> None:
+        self._states[number] = DONE
+        if self._list:
+            self._list.strike(number)
+        self._db.execute("UPDATE urls SET state=? WHERE id=?", (DONE, number))
+        reached = {exchange.url for exchange in reply.exchanges if exchange.url != reply.link.url}
+        for url in sorted(reached):
+            self._reached(url, number)
+            self._claims.pop(url, None)
+        if reply.url in self._claims:  # it was to be asked next, but may not or could not: that is settled too
+            self._reached(reply.url, number)
+            del self._claims[reply.url]
+
+    def _claim(self, url: str, by: str) -> None:
+        """A redirect leads here: nobody else is to ask for it meanwhile."""
+        self._claims[url] = by
+        number = self._id(url)
+        if self._states[number] == WAITING:
+            self._states[number] = LEASED
+            self._waiting -= 1
+
+    def _reached(self, url: str, source: int) -> None:
+        """A redirect led here: the URL is known and done."""
+        key = urls.fingerprint(url)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._scores)
+            self._scores.append(0.0)
+            self._states.append(DONE)
+            self._db.execute(_INSERT, (number, url, source, "", 0, 0.0, DONE))
+        elif self._states[number] != DONE:
+            self._waiting -= self._states[number] == WAITING
+            self._states[number] = DONE
+            if self._list:
+                self._list.strike(number)
+            self._db.execute("UPDATE urls SET state=? WHERE id=?", (DONE, number))
+
+    def _write_host(self, host: Host) -> None:
+        row = (host.name, host.due_at, host.delay_s, host.failures, host.pages, host.closed)
+        self._db.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def _forsake(self, host: Host) -> None:
+        """Nothing more is asked at a closed host: what waits there no longer counts."""
+        left = [number for number in host.queue.ids() if self._states[number] == WAITING]
+        self._waiting -= len(left)
+        self.refused["host-closed"] += len(left)
+        if self._list:
+            for number in left:
+                self._list.strike(number)
+        host.queue = type(host.queue)()
+        host.state = IDLE
+
+    # -- waking -------------------------------------------------------------------------------------------------------
+
+    def _wake(self, most: int) -> None:
+        while most and self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                most -= 1
+
+    async def _wait(self, now: float) -> None:
+        """Until somebody pushes or ends a lease, or the next host is due, or the time is up."""
+        deadline = self.quota.deadline if self.quota else None
+        times = [when for when in (self.hosts.next_due(), deadline) if when is not None]
+        if times and (self._timer is None or min(times) < self._timer_at):
+            if self._timer:
+                self._timer.cancel()
+            self._timer_at = min(times)
+            self._timer = self._clock.call_at(self._timer_at, self._ring)
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._wake(1)

@@ -1,0 +1,133 @@
+"""Keep hosts apart: one request at a time per host, the next one only when its delay is over.
+
+A host is in one of four states: idle (nothing waits there), ready (may be asked now), resting (until `due_at`), busy
+(a request is under way). `Hosts` knows which ready host holds the best URL, and when the next resting one is due.
+"""
+
+from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+
+from array import array
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+from lycosa import config
+from lycosa.frontier.queue import HostQueue
+from lycosa.types import Reply
+
+IDLE, READY, RESTING, BUSY = range(4)
+UNREACHABLE = frozenset({"timeout", "connect", "dns", "tls", "private-address"})  # failures of a host, not of a page
+
+UNASKED = frozenset({"robots", "robots-unreachable"})  # no request was made, so none has to be waited for
+
+
+class Host:
+    """One host: its queue and when it may be asked."""
+
+    __slots__ = ("closed", "delay_s", "due_at", "failures", "id", "name", "offer", "pages", "queue", "state")
+
+    def __init__(self, number: int, name: str) -> None:
+        self.id = number
+        self.name = name
+        self.queue = HostQueue()
+        self.state = IDLE
+        self.due_at = 0.0
+        self.delay_s = 0.0
+        self.failures = 0  # in a row
+        self.pages = 0
+        self.closed = ""  # why nothing more is asked here
+        self.offer = (0.0, 0)  # its best URL as the ready heap knows it
+
+
+class Hosts:
+    """All hosts of a crawl, ordered by what they offer now and by when they are due."""
+
+    def __init__(self, rules: config.Fetch, waits: Callable[[int, float], bool]) -> None:
+        self.rules = rules
+        self.all: list[Host] = []
+        self._waits = waits  # does this id wait with this score?
+        self._by_name: dict[str, Host] = {}
+        self._ready: list[tuple[float, int, int]] = []  # minus score, url id, host id; stale ones are passed over
+        self._resting: list[tuple[float, int]] = []
+
+    def named(self, name: str) -> Host:
+        host = self._by_name.get(name)
+        if host is None:
+            host = self._by_name[name] = Host(len(self.all), name)
+            self.all.append(host)
+        return host
+
+    def find(self, name: str) -> Host | None:
+        return self._by_name.get(name)
+
+    def push(self, host: Host, score: float, ids: array[int], now: float, moved: bool = False) -> None:
+        """Let URLs wait at the host; `moved` if they waited there before with another score."""
+        if moved:
+            host.queue.move(score, ids, self._waits)
+        else:
+            host.queue.push(score, ids)
+        if host.state == READY:
+            if (-score, ids[0]) < host.offer:
+                self._offer(host, -score, ids[0])
+        elif host.state == IDLE:
+            self.settle(host, now)
+
+    def take(self, now: float, floor: float = 0.0) -> tuple[Host, int] | None:
+        """The best URL of all hosts that are due, if it is worth `floor`; its host is busy from now on."""
+        while self._resting and self._resting[0][0] <= now:
+            host = self.all[heappop(self._resting)[1]]
+            if host.state == RESTING:
+                self.settle(host, now)
+        while self._ready:
+            minus, number, host_id = heappop(self._ready)
+            host = self.all[host_id]
+            if host.state != READY or host.offer != (minus, number):
+                continue
+            head = host.queue.head(self._waits)
+            if head == (minus, number):
+                if -minus < floor:
+                    heappush(self._ready, (minus, number, host_id))
+                    return None
+                host.state = BUSY
+                host.queue.advance()
+                return host, number
+            self.settle(host, now)  # what it offered no longer waits: offer the next
+        return None
+
+    def settle(self, host: Host, now: float) -> None:
+        """Give a host that is not busy its place: idle, resting or ready."""
+        head = None if host.closed else host.queue.head(self._waits)
+        if head is None:
+            host.state = IDLE
+        elif host.due_at > now:
+            host.state = RESTING
+            heappush(self._resting, (host.due_at, host.id))
+        else:
+            host.state = READY
+            self._offer(host, *head)
+
+    def rest(self, host: Host, reply: Reply, now: float) -> None:
+        """The request is over: the host rests as its rules, its robots.txt, its speed and its answer ask."""
+        rules = self.rules
+        if reply.error in UNASKED:
+            self.settle(host, now)
+            return
+        asked = max(reply.crawl_delay_s, reply.wait_s, rules.delay_factor * reply.seconds)
+        host.delay_s = max(rules.delay_s, min(reply.crawl_delay_s, rules.max_delay_s))
+        host.due_at = now + max(rules.delay_s, min(asked, rules.max_delay_s))
+        if reply.error in UNREACHABLE:
+            host.failures += 1
+            if rules.give_up_after and host.failures >= rules.give_up_after:
+                host.closed = f"unreachable ({reply.error})"
+        else:
+            host.failures = 0
+        self.settle(host, now)
+
+    def next_due(self) -> float | None:
+        """When the first resting host may be asked; None if none rests."""
+        while self._resting and self.all[self._resting[0][1]].state != RESTING:
+            heappop(self._resting)
+        return self._resting[0][0] if self._resting else None
+
+    def _offer(self, host: Host, minus: float, number: int) -> None:
+        host.offer = (minus, number)
+        heappush(self._ready, (minus, number, host.id))

@@ -1,0 +1,79 @@
+"""Which URLs may be asked at all: domains, hosts, patterns, depth, and the smell of a trap."""
+
+import re
+from collections import Counter
+
+from lycosa import config, urls
+from lycosa.types import BadInput
+
+
+class Scope:
+    """Says of a URL why it may not be asked; the empty string lets it pass."""
+
+    def __init__(self, rules: config.Scope) -> None:
+        self.rules = rules
+        self._domains = tuple(_name(domain) for domain in rules.domains)
+        self._hosts = frozenset(_name(host) for host in rules.hosts)
+        self._exclude = [_pattern(text) for text in rules.exclude]
+        self._host_refusals: dict[str, str] = {}
+        self._queries: Counter[int] = Counter()
+        # most URLs of most crawls pass by these alone
+        self._is_open = not (rules.domains or rules.hosts or rules.exclude)
+        self._most_depth = rules.max_depth or 1_000_000_000
+        self._few_slashes = rules.max_repeats + 2
+
+    def refuses(self, url: str, depth: int = 0) -> str:
+        """For any URL: a link, a seed, a redirect."""
+        rules = self.rules
+        if self._is_open and depth <= self._most_depth and url.count("/") <= self._few_slashes:
+            return "" if len(url) <= rules.max_url_length else "trap-length"
+        if rules.max_depth and depth > rules.max_depth:
+            return "too-deep"
+        if len(url) > rules.max_url_length:
+            return "trap-length"
+        if refusal := self._refuses_host(urls.host(url)):
+            return refusal
+        if self._exclude and any(pattern.search(url) for pattern in self._exclude):
+            return "excluded"
+        if urls.repeats(url, rules.max_repeats):
+            return "trap-repeats"
+        return ""
+
+    def admits_query(self, url: str) -> bool:
+        """Count one more different query to the URL's path; False when there are too many of them."""
+        path, mark, _ = url.partition("?")
+        if not mark:
+            return True
+        key = urls.fingerprint(path)
+        self._queries[key] += 1
+        return self._queries[key] <= self.rules.max_queries_per_path
+
+    def _refuses_host(self, host: str) -> str:
+        if not self._domains and not self._hosts:
+            return ""
+        refusal = self._host_refusals.get(host)
+        if refusal is None:
+            if len(self._host_refusals) > 100_000:
+                self._host_refusals.clear()
+            refusal = self._host_refusals[host] = "" if self._knows(host) else "out-of-scope"
+        return refusal
+
+    def _knows(self, host: str) -> bool:
+        name = urls.hostname(f"http://{host}/")
+        named = host in self._hosts or name in self._hosts
+        return named or any(name == domain or name.endswith("." + domain) for domain in self._domains)
+
+
+def _name(text: str) -> str:
+    """A host or domain as a person writes it, in the form it has inside canonical URLs."""
+    url = urls.from_person(text)
+    if not url or urls.path_and_query(url) != "/":
+        raise BadInput(f"scope: {text!r} is no host or domain name")
+    return urls.host(url)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise BadInput(f"scope.exclude: {text!r} is no regular expression: {error}") from None

@@ -1,0 +1,44 @@
+"""Now and then a strategy orders all that waits anew: link analysis beside the crawl, which goes on meanwhile."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from lycosa.frontier.durable import DurableFrontier
+from lycosa.types import Visit
+
+
+@runtime_checkable
+class Revises(Protocol):
+    """A strategy that orders the frontier anew from the graph of all links."""
+
+    def wants_revision(self) -> bool: ...
+    def analyse(self, sources: Sequence[int], targets: Sequence[int], waiting: Sequence[int]) -> Any: ...  # slow
+    def choose(
+        self, analysed: Any, waits_with: Callable[[int], float], host_of: Callable[[int], str]
+    ) -> tuple[Sequence[int], Sequence[float]]: ...  # ids and their new scores; quick
+
+
+class Revision:
+    """A sink that asks the strategy after each visit. `at_once`: the crawl waits for it, so that it repeats exactly."""
+
+    def __init__(self, strategy: Revises, frontier: DurableFrontier, at_once: bool = False) -> None:
+        self._strategy = strategy
+        self._frontier = frontier
+        self._at_once = at_once
+        self._task: asyncio.Task[None] | None = None
+
+    def write(self, visit: Visit) -> None:
+        if not self._strategy.wants_revision() or (self._task and not self._task.done()):
+            return
+        edges = self._frontier.edges()
+        if self._at_once:
+            self._apply(self._strategy.analyse(*edges))
+        else:
+            self._task = asyncio.get_running_loop().create_task(self._revise(edges))
+
+    async def _revise(self, edges: Any) -> None:
+        self._apply(await asyncio.to_thread(self._strategy.analyse, *edges))
+
+    def _apply(self, analysed: Any) -> None:
+        self._frontier.rescore(*self._strategy.choose(analysed, self._frontier.waits_with, self._frontier.host_of))

@@ -1,0 +1,20 @@
+"""First found, first asked: the baseline that knows nothing of the topic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lycosa.types import Visit
+
+
+@dataclass
+class BreadthFirst:
+    """All links are worth the same, and among equals the frontier keeps the order of discovery."""
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        return [1.0] * len(visit.page.links)
+
+    def merge(self, waiting: float, found: float) -> float:
+        return waiting
+
+    def learn(self, visit: Visit) -> None:
+        """There is nothing to learn."""

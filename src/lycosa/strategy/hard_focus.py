@@ -1,0 +1,28 @@
+"""Hard focus (Chakrabarti, van den Berg, Dom 1999): only the links of pages on topic are followed.
+
+A page is on topic when its best class is one of the target's and the target is probable enough; the judge says so.
+Seeds are followed whatever the judge thinks of them: a person chose them, and with none of them there is no crawl.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lycosa.types import Visit
+
+DROPPED = -1.0
+
+
+@dataclass
+class HardFocus:
+    """Links of a page on topic get its relevance, links of any other page are dropped."""
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        is_seed = not visit.reply.link.source
+        followed = visit.verdict.on_topic or is_seed
+        return [visit.verdict.relevance if followed else DROPPED] * len(visit.page.links)
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)
+
+    def learn(self, visit: Visit) -> None:
+        """There is nothing to learn."""

@@ -1,0 +1,41 @@
+"""Link context: a link is worth what its page is worth, and more what the words around it are worth.
+
+    score(u -> v) = beta * relevance(u) + (1 - beta) * relevance(the words around the link)
+
+The words are those centred on the anchor, the anchor included; where one side is short the other takes the rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Visit
+
+
+@dataclass
+class LinkContext:
+    """Of several pages that link to a URL the one that promises most counts."""
+
+    beta: Annotated[float, Meta(ge=0, le=1)] = 0.25  # weight of the page beside the words around the link
+    words: Annotated[int, Meta(ge=1)] = CONTEXT_WORDS  # around a link, anchor included
+
+    judge_: Any = field(init=False, repr=False, default=None)  # a `Glances`
+
+    def prepare(self, folder: Path, judge: Any) -> None:
+        if not isinstance(judge, Glances):
+            raise BadInput("strategy.kind: link-context needs a topic that can judge a few words; this kind cannot")
+        self.judge_ = judge
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        page, judge = visit.page, self.judge_.relevance_of
+        of_page = self.beta * visit.verdict.relevance
+        return [of_page + (1 - self.beta) * judge(page.context(link, self.words)) for link in page.links]
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)
+
+    def learn(self, visit: Visit) -> None:
+        """There is nothing to learn: the judge knows the topic."""

@@ -1,0 +1,95 @@
+"""The ontology crawler (2004): only relevant pages are followed, and link analysis chooses what is asked next.
+
+Links of relevant pages go to a web graph and wait there, below 1. Whenever fewer than `minimum` chosen URLs are left,
+the graph is analysed and the `top` best of those that wait are chosen, at most `per_host` of one host: they wait above
+1 from then on.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa import graph
+from lycosa.types import SEED_SCORE, BadInput, Visit
+
+DROPPED, CHOSEN = -1.0, 1.0
+
+
+@dataclass
+class OntologyStrategy:
+    """A URL waits with 0, or with its best page's relevance, until an analysis chooses it."""
+
+    focused: bool = True  # are links of irrelevant pages dropped?
+    analysis: Literal["nutch", "pagerank"] = "nutch"
+    iterations: int = 5
+    minimum: int = 100  # chosen URLs; below that the graph is analysed
+    top: int = 500  # URLs chosen at once
+    per_host: int = 50  # chosen URLs of one host
+    by_relevance: bool = False  # weigh what links say by the relevance of the best page a URL was found on
+
+    chosen_: int = field(init=False, repr=False, default=0)  # URLs chosen and not visited yet
+    fresh_: bool = field(init=False, repr=False, default=False)  # are there links the last analysis did not see?
+
+    def prepare(self, folder: object, judge: object) -> None:
+        for name in ("iterations", "minimum", "top", "per_host"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"strategy.{name}: {getattr(self, name)} is less than 1")
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        is_seed = not visit.reply.link.source
+        followed = visit.verdict.on_topic or is_seed or not self.focused
+        waits_with = min(visit.verdict.relevance, 0.999) if self.by_relevance else 0.0
+        return [waits_with if followed else DROPPED] * len(visit.page.links)
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)
+
+    def learn(self, visit: Visit) -> None:
+        self.chosen_ -= CHOSEN <= visit.score < SEED_SCORE
+        self.fresh_ = self.fresh_ or bool(visit.page.links)
+
+    def wants_revision(self) -> bool:
+        return self.fresh_ and self.chosen_ < self.minimum
+
+    def analyse(
+        self, sources: Sequence[int], targets: Sequence[int], waiting: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Those that wait, best first, with what the links say of them. Slow: it runs beside the crawl."""
+        ids = np.asarray(waiting, dtype=np.int64)
+        size = 1 + int(max(np.max(part, initial=0) for part in (sources, targets, ids)))
+        web = graph.make_graph(np.asarray(sources), np.asarray(targets), size)
+        scores = graph.nutch(web, self.iterations) if self.analysis == "nutch" else graph.pagerank(web) * size
+        order = np.lexsort((ids, -scores[ids]))
+        return ids[order], scores[ids][order]
+
+    def choose(
+        self,
+        analysed: tuple[NDArray[np.int64], NDArray[np.float64]],
+        waits_with: Callable[[int], float],
+        host_of: Callable[[int], str],
+    ) -> tuple[list[int], list[float]]:
+        """The best that are not chosen yet, and the scores they wait with from now on."""
+        self.fresh_ = False
+        ids, scores = (part.tolist() for part in analysed)
+        before = [number for number in ids if waits_with(number) >= CHOSEN]
+        at_host = Counter(map(host_of, before))
+        chosen: list[tuple[int, float]] = []
+        for number, score in zip(ids, scores, strict=True):
+            old = waits_with(number)
+            if len(chosen) >= self.top:
+                break
+            if old < CHOSEN and at_host[host := host_of(number)] < self.per_host:
+                at_host[host] += 1
+                chosen.append((number, CHOSEN + score * (old if self.by_relevance else 1.0)))
+        self.chosen_ = len(before) + len(chosen)
+        return [number for number, _ in chosen], [score for _, score in chosen]
+
+    def save(self) -> dict[str, Any]:
+        return {"chosen": self.chosen_, "fresh": self.fresh_}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.chosen_, self.fresh_ = state["chosen"], state["fresh"]

@@ -1,0 +1,127 @@
+"""OTIE (2009): money flows along links in proportion to predicted relevance: link and content evidence in one score.
+
+A fetched page's cash is first revised by its relevance (8), then shared among its links by their similarity (6): the
+true one of pages fetched before, else what the link's context promises (7, 9). Fetched pages receive money too; once a
+list the richest of them passes on what it got since, replayed from what is stored of it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from lycosa.db import CrawlDb
+from lycosa.types import BadInput, Glances, Link, Visit
+
+TOO_RICH = 1e8  # below the places of the fetch list, which order above every score
+
+
+@dataclass
+class Otie:
+    """A URL waits with its cash."""
+
+    a: float = 0.85  # how much relevance revises the cash of a page
+    d: int = 3  # odd: how sharply
+    beta: float = 0.25  # weight of the page beside the link's context
+    list_size: int = 50  # URLs chosen at once, the richest first
+    recrawl: bool = True  # does the richest fetched page pass on what it got?
+
+    db_: Any = field(init=False, repr=False, default=None)  # where notes on fetched pages are kept
+    judge_: Any = field(init=False, repr=False, default=None)
+    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default=lambda url, depth: "")
+    scale_: Callable[[float], None] = field(init=False, repr=False, default=lambda factor: None)
+    relevance_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages
+    cash_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages that got some
+    replay_: str = field(init=False, repr=False, default="")  # the fetched page that passes on its cash with this list
+
+    def prepare(self, folder: object, judge: object) -> None:
+        if self.a <= 0 or self.d < 1 or self.d % 2 == 0 or self.list_size < 1 or not 0 <= self.beta <= 1:
+            raise BadInput("strategy: otie needs a > 0, d odd, list_size >= 1 and beta between 0 and 1")
+        if not isinstance(judge, Glances):
+            raise BadInput("strategy.kind: otie needs a topic that can judge a few words, and this kind cannot")
+        self.judge_ = judge
+
+    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], scale: Callable[[float], None]) -> None:
+        self.db_, self.refuses_, self.scale_ = db, refuses, scale
+
+    def open(self, seeds: Sequence[Link]) -> Sequence[float]:
+        return [1.0 / len(seeds)] * len(seeds)
+
+    def first(self, found: float) -> float:
+        return found
+
+    def merge(self, waiting: float, found: float) -> float:
+        return waiting + found
+
+    def learn(self, visit: Visit) -> None:
+        """A page that could not be fetched takes its money with it."""
+        if visit.page.url:
+            self.relevance_[visit.reply.link.url] = visit.verdict.relevance
+            self.db_.note(f"relevance:{visit.reply.link.url}", repr(visit.verdict.relevance))
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        links = visit.page.links
+        if not links:
+            return []
+        page, r = visit.page, visit.verdict.relevance
+        promised = [
+            -1.0
+            if self.refuses_(link.url, link.depth)
+            else self.beta * r + (1 - self.beta) * self.judge_.relevance_of(page.context(link))
+            for link in links
+        ]
+        good = [(link.url, promise) for link, promise in zip(links, promised, strict=True) if promise >= 0]
+        self.db_.note(f"links:{visit.reply.link.url}", msgspec.json.encode(good).decode())
+        given = dict(self._share(self.revised(visit.score, r), good))
+        return [given.get(link.url, -1.0) for link in links]
+
+    def revised(self, cash: float, r: float) -> float:
+        return cash + cash * max(-1.0, self.a * (2 * r - 1) ** self.d)
+
+    def begin_list(self, scores: Sequence[float]) -> None:
+        """Choose the page to replay: it must be richer than the poorest on the list, or find room on it."""
+        best = max(self.cash_, key=lambda url: (self.cash_[url], url), default="") if self.recrawl else ""
+        if best and (len(scores) < self.list_size or self.cash_[best] > scores[-1]):
+            self.replay_ = best
+
+    def end_list(self) -> tuple[Sequence[Link], Sequence[float]]:
+        url, self.replay_ = self.replay_, ""
+        if not url:
+            return (), ()
+        cash = self.revised(self.cash_.pop(url, 0.0), self.relevance_[url])
+        self.db_.note(f"cash:{url}", "0")
+        good = msgspec.json.decode(self.db_.noted(f"links:{url}") or "[]", type=list[tuple[str, float]])
+        given = self._share(cash, good)
+        return [Link(target) for target, _ in given], [share for _, share in given]
+
+    def _share(self, cash: float, links: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+        """Divide money among links; what fetched pages get is kept here, the rest is returned for the frontier."""
+        weights = [self.relevance_.get(url, promise) for url, promise in links]
+        total = sum(weights)
+        given: list[tuple[str, float]] = []
+        for (url, _), weight in zip(links, weights, strict=True):
+            share = cash * (weight / total if total > 0 else 1.0 / len(links))
+            if url in self.relevance_:
+                self.cash_[url] = self.cash_.get(url, 0.0) + share
+                self.db_.note(f"cash:{url}", repr(self.cash_[url]))
+            else:
+                given.append((url, share))
+        if any(share > TOO_RICH for _, share in given):
+            given = [(url, share / TOO_RICH) for url, share in given]
+            self._shrink()
+        return given
+
+    def _shrink(self) -> None:
+        self.scale_(1 / TOO_RICH)
+        for url, cash in self.cash_.items():
+            self.cash_[url] = cash / TOO_RICH
+            self.db_.note(f"cash:{url}", repr(self.cash_[url]))
+
+    def save(self) -> dict[str, Any]:
+        return {"replay": self.replay_}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.replay_ = state["replay"]
+        self.relevance_ = {url: float(text) for url, text in self.db_.notes("relevance:")}
+        self.cash_ = {url: cash for url, text in self.db_.notes("cash:") if (cash := float(text)) > 0}

@@ -1,0 +1,70 @@
+"""The class of a link's URL decides (APDG 2005, Publication Spider 2007): what it links to is guessed before download.
+
+A publication page is the target; a homepage links to it, a staff list to homepages, a department to staff lists.
+Everything else waits until nothing better is left, and the frontier keeps the order of discovery inside a class.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.strategy import url_training
+from lycosa.strategy.url_classes import UrlClasses, load
+from lycosa.types import SEED_SCORE, BadInput, Visit
+
+PRIORITIES = {"publication": 1.0, "homepage": 0.9, "staff": 0.8, "department": 0.7, "other": 0.0}
+
+
+@dataclass
+class Publications:
+    """Each link is worth the priority of its URL's class; a class without a priority is worth nothing."""
+
+    target: str = "publication"  # the class that is looked for: what the search step counts
+    priorities: dict[str, float] = field(default_factory=lambda: dict(PRIORITIES))
+    urls: str = ""  # labelled URLs to learn from, `url<TAB>class`; empty: a built-in list of university addresses
+    model: str = ""  # a classifier that `lycosa urls train` wrote; instead of `urls`
+    classes_: UrlClasses = field(init=False, repr=False, default_factory=lambda: UrlClasses(["other"], [0.0], {}))
+
+    def prepare(self, folder: Path, judge: Any) -> None:
+        """Load or train the classifier; files are looked for in the folder."""
+        if self.model and self.urls:
+            raise BadInput("strategy.model: give either model or urls, not both")
+        if self.model:
+            self.classes_ = load(folder / self.model)
+        else:
+            labels = url_training.read_labels(folder / self.urls) if self.urls else url_training.built_in()
+            self.classes_ = url_training.train(labels)
+        self._check(self.classes_.classes)
+
+    def _check(self, known: Sequence[str]) -> None:
+        for key, names in (("target", [self.target]), ("priorities", self.priorities)):
+            for name in names:
+                if name not in known:
+                    raise BadInput(f"strategy.{key}: there is no class {name!r} (there are: {', '.join(known)})")
+        for name, priority in self.priorities.items():
+            if not abs(priority) < SEED_SCORE:
+                raise BadInput(f"strategy.priorities: {priority} for {name!r} is out of range")
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        class_of, priority = self.classes_.class_of, self.priorities.get
+        return [priority(class_of(link.url), 0.0) for link in visit.page.links]
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)  # the same URL has the same class; only a seed is worth more
+
+    def learn(self, visit: Visit) -> None:
+        """There is nothing to learn: pages say nothing about the URLs of others."""
+
+    # -- what the search step asks ------------------------------------------------------------------------------------
+
+    @property
+    def target_score(self) -> float:
+        """A waiting link that is worth as much is taken for a target."""
+        return self.priorities.get(self.target, 0.0)
+
+    def priority(self, url: str) -> float:
+        return self.priorities.get(self.classes_.class_of(url), 0.0)
+
+    def is_target(self, url: str) -> bool:
+        return self.classes_.class_of(url) == self.target

@@ -1,0 +1,134 @@
+"""Rules between classes: pages of class A link to pages of class B with probability p. Chained, they lead to a target.
+
+    A -> B (p)      p = pages of class B that pages of class A link to / all pages that pages of class A link to
+
+rules.json keeps the counts, so that the rules of each class sum to 1 by themselves:
+
+    {"format": 1, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5}
+"""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from lycosa.types import BadInput
+
+NAME = "rules.json"
+FORMAT = 1
+Rules = Mapping[str, Mapping[str, float]]
+Merge = Literal["sum", "max"]
+
+
+class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many distinct pages of each class the pages of a class link to."""
+
+    classes: list[str]  # all that the topic knew when the links were counted
+    counts: dict[str, dict[str, Annotated[float, Meta(ge=0, le=1e15)]]] = {}
+    temperature: Annotated[float, Meta(gt=0)] = 1.0  # under which P(class | page) tells best where its links lead
+    format: int = FORMAT
+
+    def rules(self) -> dict[str, dict[str, float]]:
+        """From each class to the classes it links to, each with its probability."""
+        totals = {source: sum(row.values()) for source, row in self.counts.items()}
+        return {
+            source: {target: pages / totals[source] for target, pages in row.items() if pages}
+            for source, row in self.counts.items()
+            if totals[source]
+        }
+
+    def scores(self, targets: Collection[str], max_depth: int, merge: Merge = "sum") -> dict[str, float]:
+        """What the links of a page are worth by its class; a class from which no path leads to the targets is left out.
+
+        A path has at most `max_depth` rules and no class twice. The targets together are one class that ends a path;
+        from a target itself only the one step back to the targets counts. So a sum over paths is at most 1: they are
+        the different ways to come to the targets for the first time.
+        """
+        rules = self.rules()
+        to_target = {source: sum(row.get(target, 0.0) for target in set(targets)) for source, row in rules.items()}
+        onward = {
+            source: {}
+            if source in targets
+            else {via: p for via, p in row.items() if via in rules and via not in targets}
+            for source, row in rules.items()
+        }
+        best = _best(to_target, onward, max_depth)
+        if merge == "sum":
+            total = _total(to_target, onward, max_depth)
+            best = {source: max(score, total[source]) for source, score in best.items()}  # total may be rounded
+        return best
+
+
+def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], temperature: float = 1.0) -> RuleBase:
+    """Rules from links: class of the page, address of what it links to, class of that; each counts once."""
+    counts: dict[str, dict[str, float]] = {}
+    for source, _, target in dict.fromkeys(links):
+        row = counts.setdefault(source, {})
+        row[target] = row.get(target, 0) + 1
+    return RuleBase(sorted(set(classes)), counts, temperature)
+
+
+def load(path: Path) -> RuleBase:
+    """The rules in a file, or one line that says why they cannot be used."""
+    try:
+        data = path.read_bytes()
+        version = msgspec.json.decode(data, type=_Version).format
+        if version > FORMAT:
+            raise BadInput(f"{path}: written by a newer Lycosa (format {version}; this one reads up to {FORMAT})")
+        found = msgspec.json.decode(data, type=RuleBase)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path}: no rules: {str(error) or 'nested too deeply'}") from None
+    known = set(found.classes)
+    for name in [*found.counts, *(target for row in found.counts.values() for target in row)]:
+        if name not in known:
+            raise BadInput(f"{path}: counts: {name!r} is not one of the classes")
+    return found
+
+
+def save(rules: RuleBase, path: Path) -> None:
+    """Write the whole file or nothing."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(rules), indent=1) + b"\n")
+        unfinished.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+class _Version(Struct):
+    format: int
+
+
+def _best(to_target: Mapping[str, float], onward: Rules, max_depth: int) -> dict[str, float]:
+    """The most probable path of each class. It never runs in circles: a detour is never more probable."""
+    best = {source: chance for source, chance in to_target.items() if chance}
+    for _ in range(max_depth - 1):
+        longer = {
+            source: max((p * best.get(via, 0.0) for via, p in row.items()), default=0.0)
+            for source, row in onward.items()
+        }
+        best = {source: score for source in onward if (score := max(to_target[source], longer[source]))}
+    return best
+
+
+def _total(to_target: Mapping[str, float], onward: Rules, max_depth: int) -> dict[str, float]:
+    """The sum over all paths of each class, walked one by one but for the last two rules."""
+    in_two = {source: sum(p * to_target[via] for via, p in row.items()) for source, row in onward.items()}
+
+    def walk(path: tuple[str, ...], left: int) -> float:
+        here = path[-1]
+        if left == 1:
+            return to_target[here]
+        if left == 2:  # over all classes at once, less those on the path
+            return to_target[here] + in_two[here] - sum(onward[here].get(via, 0.0) * to_target[via] for via in path)
+        further = (p * walk((*path, via), left - 1) for via, p in onward[here].items() if via not in path)
+        return to_target[here] + sum(further)
+
+    return {source: walk((source,), max_depth) for source in onward}

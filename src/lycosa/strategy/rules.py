@@ -1,0 +1,78 @@
+"""Interclass rules (2004): a link is worth the chance that pages of the same class as its own lead to the target.
+
+    score = merged over all rule paths from the class of the page to the target; where there is none, the relevance
+
+So a crawl tunnels through pages that are off topic themselves: a department's page is no course, but leads to courses.
+The rules are mined from the examples of the topic: `lycosa topic rules`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from lycosa.strategy import rule_base
+from lycosa.types import BadInput, Verdict, Visit
+
+
+@dataclass
+class Rules:
+    """All links of a page are worth the same; a URL keeps what it was worth when it was found first."""
+
+    max_depth: Annotated[int, Meta(ge=1, le=5)] = 2  # rules on a path at most
+    paths: rule_base.Merge = "sum"  # how the paths of a class are merged
+    expected: bool = False  # over all classes of the page, each as probable as it is, instead of the best one alone
+    calibrate: bool = False  # put the relevance of pages without rules on the scale of the rules
+    found_again: Literal["first", "max"] = "first"  # what counts when a waiting URL is found once more
+
+    scores_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # by class
+    targets_: list[str] = field(init=False, repr=False, default_factory=list)
+    power_: float = field(init=False, repr=False, default=1.0)  # one by the temperature
+
+    def prepare(self, folder: Path, judge: Any) -> None:
+        """Read the rules and work out, once, what each class is worth."""
+        path = folder / rule_base.NAME
+        if not hasattr(judge, "targets"):
+            raise BadInput('strategy.kind: rules needs a topic with classes, such as kind "taxonomy"')
+        if not path.exists():
+            raise BadInput(f"{path}: there is none; make it with: lycosa topic rules {folder}")
+        rules = rule_base.load(path)
+        self.targets_ = judge.targets(rules.classes)
+        if not self.targets_:
+            raise BadInput(
+                f"{path}: made for other classes than the topic has; make it anew: lycosa topic rules {folder}"
+            )
+        self.scores_ = rules.scores(self.targets_, self.max_depth, self.paths)
+        self.power_ = 1 / rules.temperature
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        return [self.worth(visit.verdict)] * len(visit.page.links)
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found) if self.found_again == "max" else waiting
+
+    def learn(self, visit: Visit) -> None:
+        """There is nothing to learn: the rules were mined before the crawl."""
+
+    def worth(self, verdict: Verdict) -> float:
+        """Of any link on a page that was judged so."""
+        if not self.expected:
+            score = self.scores_.get(verdict.label)
+            return self._soft(verdict) if score is None else score
+        ruled = [(verdict.classes.get(name, 0.0), score) for name, score in self.scores_.items()]
+        unruled = 1 - sum(chance for chance, _ in ruled)
+        return sum(chance * score for chance, score in ruled) + max(0.0, unruled) * self._soft(verdict)
+
+    def _soft(self, verdict: Verdict) -> float:
+        """The page's own relevance, where no rule speaks."""
+        if not self.calibrate or not verdict.classes:
+            return verdict.relevance
+        return cooled(verdict.classes, self.targets_, self.power_)
+
+
+def cooled(classes: Mapping[str, float], targets: Sequence[str], power: float) -> float:
+    """The share of the targets once every probability is raised to a power; below 1 it takes back over-confidence."""
+    raised: dict[str, float] = {name: chance**power for name, chance in classes.items()}
+    return sum(raised.get(target, 0.0) for target in targets) / (sum(raised.values()) or 1.0)

@@ -1,0 +1,53 @@
+"""TIDS (2009): a link is worth the similarity of its page plus the similarity of its anchor to the set, each 0 to 100.
+
+The first crawl grows the set. Each further one starts from the best hubs of the last (`lycosa again`), leaves the set
+as it is, drops no link, and counts the anchor that led to a page as part of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from lycosa.text import words
+from lycosa.types import BadInput, Visit
+
+DROPPED = -1.0
+
+
+@dataclass
+class TidsStrategy:
+    """Scores run from 0 to 200; of several pages that link to a URL the one that promises most counts."""
+
+    threshold: Annotated[float, Meta(ge=0, le=200)] = 0.0  # links up to this score are dropped; 0: none
+    consecutive: bool = False  # a further crawl, on what the last one learned
+
+    judge_: Any = field(init=False, repr=False, default=None)
+
+    def prepare(self, folder: Path, judge: Any) -> None:
+        if not hasattr(judge, "similarity"):
+            raise BadInput('strategy.kind: tids needs a topic of kind "tids"')
+        self.judge_ = judge
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        if not visit.page.links:
+            return []
+        similarity, of_page = self.judge_.similarity, self._of_page(visit)
+        scores = [of_page + similarity(words(link.anchor)) for link in visit.page.links]
+        if not self.threshold or self.consecutive:
+            return scores
+        return [score if score > self.threshold else DROPPED for score in scores]
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)
+
+    def learn(self, visit: Visit) -> None:
+        """The judge learns: it takes pages that are similar enough into the set."""
+
+    def _of_page(self, visit: Visit) -> float:
+        page, anchor = visit.page, visit.reply.link.anchor
+        if self.consecutive and anchor:
+            return float(self.judge_.similarity([*words(page.title), *page.words, *words(anchor)]))
+        return 100 * visit.verdict.relevance

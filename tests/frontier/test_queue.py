@@ -1,0 +1,71 @@
+"""The order of a host's queue is exact: highest score first, first found first among equals."""
+
+from array import array
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.frontier.queue import HostQueue
+
+SCORES = st.sampled_from([0.0, 0.1, 0.5, 0.5000001, 1.0, 1e9])
+
+
+def drain(queue: HostQueue, scores: dict[int, float]) -> list[int]:
+    def waits(number: int, score: float) -> bool:
+        return scores.get(number) == score
+
+    order = []
+    while head := queue.head(waits):
+        queue.advance()
+        order.append(head[1])
+        del scores[head[1]]
+    return order
+
+
+def push(queue: HostQueue, scores: dict[int, float], score: float, ids: list[int]) -> None:
+    moved = scores.keys() & set(ids)
+    scores.update(dict.fromkeys(ids, score))
+    if moved:
+        queue.move(score, array("I", sorted(ids)), lambda number, value: scores.get(number) == value)
+    else:
+        queue.push(score, array("I", sorted(ids)))
+
+
+def test_best_first_then_first_found() -> None:
+    queue, scores = HostQueue(), {}
+    push(queue, scores, 0.5, [1, 2, 5])
+    push(queue, scores, 0.9, [3])
+    push(queue, scores, 0.5, [4])
+    assert drain(queue, scores) == [3, 1, 2, 4, 5]
+
+
+def test_a_raised_score_moves_a_url_up_and_leaves_no_second_one() -> None:
+    queue, scores = HostQueue(), {}
+    push(queue, scores, 0.5, [1, 2, 3])
+    push(queue, scores, 0.8, [3])
+    assert drain(queue, scores) == [3, 1, 2]
+
+
+def test_a_lowered_score_moves_it_down() -> None:
+    queue, scores = HostQueue(), {}
+    push(queue, scores, 0.5, [1, 2])
+    push(queue, scores, 0.1, [1])
+    assert drain(queue, scores) == [2, 1]
+
+
+@given(st.lists(st.tuples(SCORES, st.sets(st.integers(1, 40), min_size=1)), max_size=30))
+def test_equals_sorting_by_score_and_number(pushes: list[tuple[float, set[int]]]) -> None:
+    queue, scores = HostQueue(), {}
+    for score, ids in pushes:
+        push(queue, scores, score, list(ids))
+    expected = [number for _, number in sorted((-score, number) for number, score in scores.items())]
+    assert drain(queue, dict(scores)) == expected
+
+
+def test_scores_that_change_often_do_not_fill_the_memory() -> None:
+    queue, scores = HostQueue(), {}
+    for step in range(20_000):
+        push(queue, scores, float(step), [step % 10 + 1])
+    assert len(queue.ids()) <= 10
+    assert len(queue._runs) <= 2_100  # at most twice the limit below which nothing is tidied
+    assert drain(queue, scores) == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]

@@ -1,0 +1,79 @@
+"""Which URLs may be asked, and why not."""
+
+import pytest
+
+from lycosa import config
+from lycosa.frontier.scope import Scope
+from lycosa.types import BadInput
+
+
+def scope(**rules: object) -> Scope:
+    return Scope(config.Scope(**rules))  # type: ignore[arg-type]
+
+
+def test_without_rules_everything_passes() -> None:
+    assert scope().refuses("http://example.org/a?b") == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "refusal"),
+    [
+        ("http://example.org/", ""),
+        ("http://www.example.org/", ""),
+        ("https://a.b.example.org:8443/x", ""),
+        ("http://notexample.org/", "out-of-scope"),
+        ("http://example.org.evil.com/", "out-of-scope"),
+        ("http://other.net/", ""),
+        ("http://www.other.net/", "out-of-scope"),
+    ],
+)
+def test_domains_mean_subdomains_too_and_hosts_do_not(url: str, refusal: str) -> None:
+    assert scope(domains=["example.org"], hosts=["other.net"]).refuses(url) == refusal
+
+
+def test_hosts_with_a_port_are_meant_with_it() -> None:
+    rules = scope(hosts=["localhost:8080"])
+    assert rules.refuses("http://localhost:8080/") == ""
+    assert rules.refuses("http://localhost:8081/") == "out-of-scope"
+
+
+def test_exclude_searches_the_whole_url() -> None:
+    rules = scope(exclude=[r"\.pdf$", "/private/"])
+    assert rules.refuses("http://example.org/a.pdf") == "excluded"
+    assert rules.refuses("http://example.org/private/x") == "excluded"
+    assert rules.refuses("http://example.org/a.html") == ""
+
+
+def test_depth() -> None:
+    assert scope(max_depth=2).refuses("http://example.org/", 2) == ""
+    assert scope(max_depth=2).refuses("http://example.org/", 3) == "too-deep"
+    assert scope(max_depth=0).refuses("http://example.org/", 10_000) == ""
+
+
+def test_traps() -> None:
+    assert scope(max_url_length=40).refuses("http://example.org/" + "a" * 30) == "trap-length"
+    assert scope(max_repeats=3).refuses("http://example.org/a/b/a/b/a/b/a/b") == "trap-repeats"
+    assert scope(max_repeats=3).refuses("http://example.org/a/b/a/b/a/b") == ""
+
+
+def test_only_so_many_queries_to_one_path() -> None:
+    rules = scope(max_queries_per_path=2)
+    assert rules.admits_query("http://example.org/c?month=1")
+    assert rules.admits_query("http://example.org/c?month=2")
+    assert not rules.admits_query("http://example.org/c?month=3")
+    assert rules.admits_query("http://example.org/d?month=3")
+    assert all(rules.admits_query("http://example.org/plain") for _ in range(5))
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"exclude": ["("]}, "scope.exclude: '(' is no regular expression"),
+        ({"domains": ["http://example.org/path"]}, "is no host or domain name"),
+        ({"hosts": ["two words"]}, "is no host or domain name"),
+    ],
+)
+def test_rules_that_mean_nothing_are_named(rules: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        scope(**rules)
+    assert words in str(caught.value)

@@ -1,0 +1,138 @@
+"""OPIC and OTIE: where the money goes, to the last digit of the worked examples, through the real loop and frontier."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa import config
+from lycosa.crawl import Crawl
+from lycosa.db import CrawlDb
+from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.polite import Hosts
+from lycosa.frontier.scope import Scope
+from lycosa.strategy.opic import Opic
+from lycosa.strategy.otie import Otie
+from lycosa.types import BadInput, Link, Page, Reply, Verdict, Visit
+
+GRAPH = {"A": "CD", "B": "CE", "C": "D", "D": "", "E": "A"}
+PROMISED = {"A>C": 0.8, "A>D": 0.2, "B>C": 0.6, "B>E": 0.4, "C>D": 0.9, "E>A": 0.3}
+RELEVANCE = {"A": 0.9, "B": 0.5, "C": 1.0, "D": 0.2, "E": 0.1}
+
+
+def url(name: str) -> str:
+    return f"http://{name.lower()}.example/"
+
+
+def name(address: str) -> str:
+    return address[7].upper()
+
+
+class Toy:
+    """Five pages that fetch, parse and judge themselves. A link's context is one word that says from where to where."""
+
+    async def fetch(self, link: Link) -> Reply:
+        return Reply(link, url=link.url, status=200, body=link.url.encode())
+
+    def parse(self, reply: Reply) -> Page:
+        source = name(reply.url)
+        words: list[str] = []
+        links = []
+        for target in GRAPH[source]:
+            words += ["x"] * 15 + [f"{source}>{target}"] + ["x"] * 15
+            links.append(Link(url(target), reply.url, "", 1, len(words) - 16, len(words) - 15))
+        return Page(reply.url, words=words, links=links)
+
+    async def judge(self, page: Page) -> Verdict:
+        return Verdict(RELEVANCE[name(page.url)])
+
+    def relevance_of(self, words: Any) -> float:
+        return next(PROMISED[word] for word in words if word != "x")
+
+
+class Log:
+    def __init__(self) -> None:
+        self.visits: list[Visit] = []
+
+    def write(self, visit: Visit) -> None:
+        self.visits.append(visit)
+
+
+async def crawl(strategy: Any, clock: Any, scope: config.Scope | None = None) -> tuple[dict[str, float], Any]:
+    """Every page in the order of fetching with its cash at that moment; and the frontier."""
+    db = CrawlDb(":memory:").open()
+    frontier: DurableFrontier
+    hosts = Hosts(config.Fetch(delay_s=0.0), lambda number, score: frontier.waits(number, score))
+    frontier = DurableFrontier(db, hosts, Scope(scope or config.Scope()), strategy.merge, clock)
+    toy, log = Toy(), Log()
+    strategy.prepare(Path(), toy)
+    frontier.choose_by_lists(strategy)
+    loop = Crawl(frontier, toy, toy, toy, strategy, [log], lambda body: body.decode())
+    await loop.run([Link(url("A")), Link(url("B"))], workers=1)
+    return {name(visit.reply.link.url): visit.score for visit in log.visits}, frontier
+
+
+async def test_otie_with_lists_of_one(clock: Any) -> None:
+    otie = Otie(list_size=1, beta=0.0, recrawl=False)
+    cash, _ = await crawl(otie, clock)
+    assert list(cash) == ["A", "C", "D", "B", "E"]
+    assert cash == pytest.approx({"A": 0.5, "C": 0.57408, "D": 1.205568, "B": 0.5, "E": 0.142857}, abs=1e-6)
+    assert otie.cash_ == pytest.approx({url("C"): 0.357143, url("A"): 0.080686}, abs=1e-6)
+
+
+async def test_opic_with_lists_of_one(clock: Any) -> None:
+    cash, _ = await crawl(Opic(list_size=1), clock)
+    assert list(cash) == ["A", "B", "C", "D", "E"]
+    assert cash["C"] == pytest.approx(0.5)
+
+
+async def test_otie_with_lists_of_two_and_a_replay_of_the_richest_page(clock: Any) -> None:
+    otie = Otie(list_size=2, beta=0.0)
+    cash, _ = await crawl(otie, clock)
+    assert list(cash) == ["A", "B", "C", "E", "D"]
+    assert cash["C"] == pytest.approx(0.87408)
+    assert cash["D"] == pytest.approx(1.760568)
+    # after D the page A passes on what it got from E, revised again; both its targets are fetched by now
+    assert otie.cash_ == pytest.approx({url("C"): 0.1351, url("D"): 0.02702}, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("r", "factor"), [(0, 0.15), (0.1, 0.5648), (0.25, 0.89375), (0.5, 1), (0.75, 1.10625), (0.9, 1.4352), (1, 1.85)]
+)
+def test_relevance_revises_cash(r: float, factor: float) -> None:
+    assert Otie().revised(1.0, r) == pytest.approx(factor)
+
+
+def test_cash_is_never_negative() -> None:
+    assert Otie(a=1.5).revised(1.0, 0.0) == 0.0
+    assert Otie(d=1).revised(1.0, 0.9) == pytest.approx(1.68)
+
+
+async def test_links_that_may_not_be_asked_get_nothing(clock: Any) -> None:
+    cash, _ = await crawl(Opic(list_size=1), clock, config.Scope(exclude=["d.example"]))
+    assert list(cash) == ["A", "B", "C", "E"]
+    assert cash["C"] == pytest.approx(0.75)  # all of A's, half of B's
+
+
+async def test_dead_ends_give_to_all(clock: Any) -> None:
+    opic = Opic(list_size=1)
+    cash, _ = await crawl(opic, clock)
+    assert opic.gift_ == pytest.approx(0.75 / 5)  # D's money, shared by the five known
+    assert cash["E"] + opic.gift_ == pytest.approx(0.25 + 0.15)
+
+
+async def test_money_that_outgrows_numbers_is_scaled_down(clock: Any) -> None:
+    otie = Otie(list_size=1, beta=0.0, recrawl=False, a=1e7)
+    cash, frontier = await crawl(otie, clock)
+    assert list(cash) == ["A", "C", "D", "B", "E"]
+    assert max(frontier._scores) <= 1e8
+    assert cash["B"] < 1e-8  # it waited with half of all money when C made it worthless
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(BadInput, match="d odd"):
+        Otie(d=2).prepare(Path(), Toy())
+    with pytest.raises(BadInput, match="list_size"):
+        Opic(list_size=0).prepare(Path(), Toy())
+    with pytest.raises(BadInput, match="judge a few words"):
+        Otie().prepare(Path(), object())

@@ -1,0 +1,178 @@
+"""The ontology strategy: hard focus, and link analysis that chooses what is asked next."""
+
+import threading
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa import config
+from lycosa.crawl import Crawl
+from lycosa.db import CrawlDb
+from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.polite import Hosts
+from lycosa.frontier.scope import Scope
+from lycosa.revision import Revises, Revision
+from lycosa.strategy.ontology import OntologyStrategy
+from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Sink, Verdict, Visit
+
+
+class Toy:
+    """A web given as a dict from page to links; pages named with a capital are on topic."""
+
+    def __init__(self, web: dict[str, list[str]]) -> None:
+        self.web = web
+        self.order: list[str] = []
+
+    async def fetch(self, link: Link) -> Reply:
+        return Reply(link, url=link.url, status=200, body=link.url.encode())
+
+    def parse(self, reply: Reply) -> Page:
+        links = [Link(url, reply.url, depth=1) for url in self.web.get(reply.url, [])]
+        return Page(reply.url, links=links)
+
+    async def judge(self, page: Page) -> Verdict:
+        good = page.url.rsplit("/", 1)[1][:1].isupper()
+        return Verdict(0.5 if good else 0.001, good)
+
+    def write(self, visit: Visit) -> None:
+        self.order.append(visit.reply.link.url)
+
+
+async def crawl(
+    web: dict[str, list[str]],
+    strategy: OntologyStrategy,
+    clock: Any,
+    seed: str,
+    at_once: bool = True,
+    more: Sequence[Sink] = (),
+) -> list[str]:
+    db = CrawlDb(":memory:").open()
+    frontier: DurableFrontier
+    hosts = Hosts(config.Fetch(delay_s=0.0), lambda number, score: frontier.waits(number, score))
+    frontier = DurableFrontier(db, hosts, Scope(config.Scope()), strategy.merge, clock)
+    strategy.prepare(Path(), None)
+    toy = Toy(web)
+    sinks = [toy, Revision(strategy, frontier, at_once), *more]
+    await Crawl(frontier, toy, toy, toy, strategy, sinks, lambda body: body.decode()).run([Link(seed)], workers=1)
+    return toy.order
+
+
+def names(urls: list[str]) -> str:
+    return " ".join(url.rsplit("/", 1)[1] for url in urls)
+
+
+WEB = {
+    "http://a/S": ["http://a/x", "http://a/B", "http://a/C", "http://a/D"],
+    "http://a/B": ["http://a/E"],
+    "http://a/C": ["http://a/E", "http://a/D"],
+    "http://a/x": ["http://a/hidden"],
+    "http://a/D": [],
+}
+
+
+async def test_links_of_irrelevant_pages_are_dropped_and_much_linked_pages_come_first(clock: Any) -> None:
+    order = await crawl(WEB, OntologyStrategy(minimum=2, top=3), clock, "http://a/S")
+    assert "hidden" not in names(order)
+    assert sorted(names(order).split()) == ["B", "C", "D", "E", "S", "x"]
+
+
+async def test_unfocused_everything_is_followed(clock: Any) -> None:
+    order = await crawl(WEB, OntologyStrategy(focused=False), clock, "http://a/S")
+    assert "hidden" in names(order)
+
+
+async def test_seeds_are_followed_whatever_the_judge_says(clock: Any) -> None:
+    order = await crawl({"http://a/s": ["http://a/T"]}, OntologyStrategy(), clock, "http://a/s")
+    assert names(order) == "s T"
+
+
+async def test_what_many_pages_link_to_is_chosen_first(clock: Any) -> None:
+    web = {"http://a/S": [f"http://a/P{n}" for n in range(5)] + ["http://a/Z1", "http://a/Z2"]}
+    web |= {f"http://a/P{n}": ["http://a/Z2", "http://a/Q"] for n in range(5)}
+    order = names(await crawl(web, OntologyStrategy(minimum=1, top=2), clock, "http://a/S")).split()
+    assert order.index("Z2") < order.index("Z1")
+
+
+@pytest.mark.parametrize("analysis", ["nutch", "pagerank"])
+def test_host_cap_and_top(analysis: Any) -> None:
+    strategy = OntologyStrategy(analysis=analysis, top=4, per_host=2)
+    waiting = array("I", range(2, 12))
+    analysed = strategy.analyse(array("I", [1] * 10), array("I", waiting), waiting)
+    ids, scores = strategy.choose(analysed, lambda number: 0.0, lambda number: f"h{number // 5}")
+    assert ids == [2, 3, 5, 6]
+    assert all(score > 1 for score in scores)
+    assert strategy.chosen_ == 4
+    again, _ = strategy.choose(analysed, lambda number: 2.0 if number in ids else 0.0, lambda number: f"h{number // 5}")
+    assert again == [10, 11]  # the other hosts hold as many as they may
+    assert strategy.chosen_ == 6
+
+
+def test_by_relevance_the_page_a_link_was_found_on_counts() -> None:
+    strategy = OntologyStrategy(by_relevance=True)
+    visit = Visit(
+        Reply(Link("http://a/", "http://s/")), Page("http://a/", links=[Link("http://b/")]), Verdict(0.4, True)
+    )
+    assert strategy.score(visit) == [0.4]
+    analysed = strategy.analyse(array("I", [1, 1]), array("I", [2, 3]), array("I", [2, 3]))
+    ids, scores = strategy.choose(analysed, lambda number: 0.1 if number == 2 else 0.4, str)
+    assert ids == [2, 3]
+    assert scores[1] - 1 == pytest.approx(4 * (scores[0] - 1))
+
+
+def test_it_wants_a_revision_when_few_chosen_are_left_and_there_is_something_new() -> None:
+    strategy = OntologyStrategy(minimum=2)
+    assert isinstance(strategy, Revises)
+    page = Page("http://a/", links=[Link("http://b/")])
+    assert not strategy.wants_revision()
+    strategy.learn(Visit(Reply(Link("http://a/")), page, score=SEED_SCORE))
+    assert strategy.wants_revision()
+    strategy.chosen_ = 3
+    assert not strategy.wants_revision()
+    strategy.learn(Visit(Reply(Link("http://b/")), page, score=1.7))
+    strategy.learn(Visit(Reply(Link("http://c/")), page, score=0.0))
+    assert strategy.chosen_ == 2
+    copy = OntologyStrategy(minimum=2)
+    copy.load(strategy.save())
+    assert (copy.chosen_, copy.fresh_) == (2, True)
+
+
+def test_a_million_links_are_analysed() -> None:
+    chance = np.random.default_rng(1)
+    strategy = OntologyStrategy()
+    sources = array("I", chance.integers(1, 100_000, 1_000_000, dtype=np.uint32).tobytes())
+    targets = array("I", chance.integers(1, 300_000, 1_000_000, dtype=np.uint32).tobytes())
+    ids, scores = strategy.analyse(sources, targets, array("I", range(100_000, 300_000)))
+    assert len(ids) == 200_000
+    assert np.all(np.diff(scores) <= 0)
+
+
+class Thinker(OntologyStrategy):
+    """Its first analysis takes until somebody says that the crawl went on."""
+
+    went_on = threading.Event()
+
+    def analyse(self, *edges: Any) -> Any:
+        assert self.went_on.wait(30)
+        return super().analyse(*edges)
+
+
+async def test_the_crawl_goes_on_meanwhile(clock: Any) -> None:
+    web = {"http://a/S": [f"http://a/P{n}" for n in range(5)], "http://a/P3": ["http://a/Q"]}
+
+    class Watch:
+        def write(self, visit: Visit) -> None:
+            if visit.reply.link.url == "http://a/P2":
+                Thinker.went_on.set()
+
+    order = await crawl(web, Thinker(minimum=1), clock, "http://a/S", at_once=False, more=[Watch()])
+    assert len(order) == 7
+
+
+@pytest.mark.parametrize("key", ["iterations", "minimum", "top", "per_host"])
+def test_numbers_below_one_are_refused(key: str) -> None:
+    with pytest.raises(BadInput, match=f"strategy.{key}: 0 is less than 1"):
+        OntologyStrategy(**{key: 0}).prepare(Path(), None)

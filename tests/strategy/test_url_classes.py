@@ -1,0 +1,152 @@
+"""URLs become features without their host, and features a class; models are plain files that are checked."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.strategy.url_classes import UrlClasses, features, load, save, tokens
+from lycosa.strategy.url_training import built_in, train
+from lycosa.types import BadInput
+from lycosa.urls import canonical
+
+SMALL = UrlClasses(["yes", "no"], [0.5, 0.0], {"pubs": (2.0, 0.0), "news": (0.0, 3.0)})
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://www.comp.nus.edu.sg/~kanmy/pubs.html", ["~", "kanmy", "pubs", "html", "depth=2"]),
+        ("http://www.comp.nus.edu.sg/cs/acad_staff.html", ["cs", "acad", "staff", "html", "depth=2"]),
+        ("http://a.org/", ["depth=0"]),
+        ("http://a.org/cs101/Lecture2.PDF", ["cs", "101", "lecture", "2", "pdf", "depth=2"]),
+        ("http://a.org/%7Eada/", ["~", "ada", "depth=1"]),
+    ],
+)
+def test_tokens_are_what_stands_behind_the_host(url: str, expected: list[str]) -> None:
+    assert tokens(url) == expected
+
+
+def test_the_host_says_nothing() -> None:
+    assert features("http://publications.org/a/b.html") == features("https://x.example:8080/a/b.html")
+
+
+def test_features_of_a_path() -> None:
+    found = features("http://a.org/~ada/papers/list_2006.html")
+    assert {"~", "ada", "papers", "list", "#year", "depth=3", "ext=html", "first=~", "above=papers"} <= set(found)
+    assert "last=#year" in found
+    assert {"^li", "^lis", "ist", "06$", "006$"} <= set(found)
+
+
+def test_numbers_count_by_their_length() -> None:
+    assert features("http://a.org/17/x.html") == features("http://a.org/42/x.html")
+    assert "#2" in features("http://a.org/17/x.html")
+    assert "#6" in features("http://a.org/1234567890/x.html")
+
+
+def test_an_index_page_is_its_folder() -> None:
+    assert features("http://a.org/cs/people/index.html") == features("http://a.org/cs/people/")
+    assert features("http://a.org/index.php") == features("http://a.org/")
+
+
+@pytest.mark.parametrize("path", ["~ada/", "~ada", "~ada/ada.html", "~ada/index.html"])
+def test_a_user_in_the_last_place_is_a_tilde(path: str) -> None:
+    assert "last=~" in features(f"http://a.org/{path}")
+
+
+def test_a_user_further_up_is_not() -> None:
+    assert "last=~" not in features("http://a.org/~ada/bob.html")
+
+
+def test_each_feature_counts_once() -> None:
+    found = features("http://a.org/a/a/a/aaaaaa.html?a=a")
+    assert len(found) == len(set(found))
+
+
+@given(st.text(max_size=400))
+def test_every_url_has_features_and_a_class(text: str) -> None:
+    url = canonical(f"http://a.org/{text}") or "http://a.org/"
+    assert tokens(url)[-1].startswith("depth=")
+    assert any(feature.startswith("depth=") for feature in features(url))
+    assert SMALL.class_of(url) in SMALL.classes
+    assert sum(SMALL.probabilities(url).values()) == pytest.approx(1.0)
+
+
+def test_the_largest_sum_decides() -> None:
+    assert SMALL.class_of("http://a.org/pubs") == "yes"
+    assert SMALL.class_of("http://a.org/news") == "no"
+    assert SMALL.class_of("http://a.org/news/pubs") == "no"
+    assert SMALL.class_of("http://a.org/elsewhere") == "yes", "the bias alone"
+    assert list(SMALL.probabilities("http://a.org/news")) == ["no", "yes"]
+
+
+def test_what_was_seen_is_forgotten_before_it_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lycosa.strategy.url_classes._MOST_CACHED", 10)
+    model = UrlClasses(SMALL.classes, SMALL.bias, SMALL.weights)
+    for number in range(100):
+        assert model.class_of(f"http://a.org/pubs/{number}") == "yes"
+        assert len(model._seen) <= 10
+
+
+def test_a_model_survives_its_file(tmp_path: Path) -> None:
+    model = train(built_in())
+    save(model, tmp_path / "url.model")
+    again = load(tmp_path / "url.model")
+    for url, _ in built_in():
+        assert again.probabilities(url) == model.probabilities(url)
+    assert [path.name for path in tmp_path.iterdir()] == ["url.model"], "nothing is left lying about"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "damaged"),
+        ("\xff\xfe", "damaged"),
+        ("[" * 100_000, "damaged"),
+        ('{"kind": "topic"}', "missing required field"),
+        ('{"kind": "topic", "format": 1, "classes": [], "bias": [], "weights": {}}', "kind 'topic'"),
+        ('{"kind": "url-classes", "format": 99, "classes": [], "bias": [], "weights": {}}', "newer Lycosa"),
+        ('{"kind": "url-classes", "format": 1, "classes": ["a"], "bias": [1], "weights": {}}', "one weight for each"),
+        (
+            '{"kind": "url-classes", "format": 1, "classes": ["a", "b"], "bias": [1], "weights": {}}',
+            "one weight for each",
+        ),
+        (
+            '{"kind": "url-classes", "format": 1, "classes": ["a", "b"], "bias": [1, 2], "weights": {"x": [1, 2, 3]}}',
+            "one weight for each",
+        ),
+        ('{"kind": "url-classes", "format": 1, "classes": ["a", "b"], "bias": [1, NaN], "weights": {}}', "damaged"),
+    ],
+)
+def test_a_strange_model_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "url.model"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(BadInput, match=problem) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_model_and_a_forbidden_place(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        load(tmp_path / "none.model")
+    with pytest.raises(BadInput, match="cannot be written"):
+        save(SMALL, tmp_path / "no" / "such" / "folder.model")
+
+
+def test_a_link_costs_microseconds() -> None:
+    """The bar is 15 us for a new URL and far less for one that was seen; the test leaves room for a busy machine."""
+    model = train(built_in())
+    fresh = [f"http://a.org/people/group{n % 7}/person{n}/paper-{n}.html" for n in range(2_000)]
+    start = time.process_time()
+    for url in fresh:
+        model.class_of(url)
+    new_s = time.process_time() - start
+    start = time.process_time()
+    for url in fresh:
+        model.class_of(url)
+    seen_s = time.process_time() - start
+    assert new_s / len(fresh) < 60e-6
+    assert seen_s < new_s
