@@ -1,0 +1,186 @@
+"""One request, one reply: HTTP/1.1 with keep-alive, and an end to everything a server may send.
+
+No redirects, no retries, no robots.txt here: each is a layer of its own around this one.
+"""
+
+import ssl
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+from msgspec.structs import replace
+from yarl import URL
+
+from lycosa import config
+from lycosa.fetch.address import LocalNames, PrivateAddress, public_socket
+from lycosa.fetch.decode import ACCEPTED, TooLarge, decode
+from lycosa.types import Exchange, Link, Reply
+
+ANY = ("*",)  # of content types: take whatever comes, and of what is too large its start
+
+
+class _Answer(aiohttp.ClientResponse):
+    """Remembers who answered: the connection may be gone by the time the body is read."""
+
+    async def start(self, connection: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+        peer = connection.transport.get_extra_info("peername") if connection.transport else None
+        self.ip = str(peer[0]) if peer else ""
+        return await super().start(connection)
+
+
+class Http:
+    """Asks one URL at a time for each call; `open` before, `close` after."""
+
+    def __init__(
+        self, rules: config.Fetch, now: Callable[[], float], resolver: aiohttp.abc.AbstractResolver | None = None
+    ) -> None:
+        self.rules = rules
+        self._now = now
+        self._resolver = resolver
+        self._accepted = tuple(kind.lower() for kind in rules.content_types)
+
+    async def open(self) -> None:
+        rules = self.rules
+        connector = aiohttp.TCPConnector(
+            limit=rules.concurrency,
+            ttl_dns_cache=600,
+            keepalive_timeout=max(15.0, min(2 * rules.delay_s, 60.0)),
+            resolver=LocalNames(self._resolver or aiohttp.DefaultResolver()),
+            # a proxy is the user's own choice and may well be on this machine
+            socket_factory=None if rules.allow_private or rules.proxy else public_socket,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            response_class=_Answer,
+            auto_decompress=False,  # the WARC keeps the body as it came
+            headers={
+                "User-Agent": rules.user_agent,
+                "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1",
+                "Accept-Encoding": ACCEPTED,
+            },
+            timeout=aiohttp.ClientTimeout(
+                total=rules.total_s or None, connect=rules.connect_s or None, sock_read=rules.read_s or None
+            ),
+        )
+        self._proxy = URL(rules.proxy) if rules.proxy else None
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
+        """`accept` and `most` stand in for the content types and the size limit of the rules."""
+        at = self._now()
+        try:
+            reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
+        except _FAILURES as error:
+            kind, detail = _explain(error)
+            reply = Reply(link, url=link.url, error=kind, detail=detail, at=at)
+        return replace(reply, seconds=max(0.0, self._now() - at))
+
+    async def _ask(self, link: Link, accept: tuple[str, ...], most: int, at: float) -> Reply:
+        url = URL(link.url, encoded=True)
+        async with self._session.get(url, allow_redirects=False, proxy=self._proxy) as answer:
+            payload, error = await _take(answer, accept, most)
+            if error:
+                answer.close()  # the rest is not read
+        headers = answer.headers
+        content_type = headers.get("Content-Type", "")
+        reply = Reply(
+            link,
+            url=link.url,
+            status=answer.status,
+            content_type=content_type,
+            error=error or (f"http-{answer.status}" if not 200 <= answer.status < 300 else ""),
+            detail=content_type if error == "content-type" else headers.get("Location", ""),
+            at=at,
+            wait_s=_retry_after(headers.get("Retry-After", ""), at),
+            exchanges=(Exchange(link.url, _asked(answer), _head(answer), payload, at, getattr(answer, "ip", "")),),
+            robots_tag=headers.get("X-Robots-Tag", ""),
+        )
+        return _decoded(reply, payload, headers.get("Content-Encoding", ""), most)
+
+
+async def _take(answer: aiohttp.ClientResponse, accept: tuple[str, ...], most: int) -> tuple[bytes, str]:
+    """The body as it comes, and why it was not taken."""
+    if 300 <= answer.status < 400:
+        body, _ = await _read(answer, _LEAST)  # a short body read keeps the connection usable
+        return body, "" if len(body) < _LEAST else f"http-{answer.status}"
+    if answer.status < 300:
+        kind = answer.headers.get("Content-Type", "").split(";", 1)[0].strip().lower()
+        if kind and accept != ANY and kind not in accept:
+            return b"", "content-type"
+    if accept != ANY and answer.content_length is not None and answer.content_length > most:
+        return b"", "too-large"
+    return await _read(answer, most)
+
+
+async def _read(answer: aiohttp.ClientResponse, most: int) -> tuple[bytes, str]:
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := await answer.content.readany():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > most:
+            return b"".join(chunks)[:most], "too-large"
+    return b"".join(chunks), ""
+
+
+def _decoded(reply: Reply, payload: bytes, encoding: str, most: int) -> Reply:
+    """With its body, if it came whole; of one that is too large with what fits, for those who can use a part."""
+    if reply.error not in ("", "too-large"):
+        return reply
+    try:
+        return replace(reply, body=decode(payload, encoding, most) if encoding else payload)
+    except TooLarge as error:
+        return replace(reply, error="too-large", detail=f"over {most} bytes when decoded", body=error.start)
+    except ValueError as error:
+        return replace(reply, error=reply.error or "decode", detail=str(error))
+
+
+def _asked(answer: aiohttp.ClientResponse) -> bytes:
+    request = answer.request_info
+    lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *(f"{k}: {v}" for k, v in request.headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+
+def _head(answer: aiohttp.ClientResponse) -> bytes:
+    version = answer.version or aiohttp.HttpVersion11
+    status = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}".encode("latin-1", "replace")
+    kept = [name + b": " + value for name, value in answer.raw_headers if name.lower() != b"transfer-encoding"]
+    return b"\r\n".join([status, *kept, b"", b""])
+
+
+def _retry_after(text: str, now: float) -> float:
+    """Seconds a Retry-After header asks for: a number or a date; 0 if it says nothing sensible."""
+    if text.isascii() and text.isdigit():
+        return float(text[:10])
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+_LEAST = 65_536
+_FAILURES = (aiohttp.ClientError, TimeoutError, OSError, ValueError, aiohttp.http.HttpProcessingError)
+
+
+def _explain(error: Exception) -> tuple[str, str]:
+    """The kind of a failure, and its own words."""
+    cause = getattr(error, "os_error", error)
+    for kinds, name in (
+        (PrivateAddress, "private-address"),
+        (aiohttp.ClientConnectorDNSError, "dns"),
+        ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
+        (TimeoutError, "timeout"),
+        (aiohttp.ClientPayloadError, "incomplete"),
+        ((aiohttp.InvalidURL, aiohttp.ClientResponseError, aiohttp.http.HttpProcessingError), "protocol"),
+        ((aiohttp.ClientConnectionError, OSError), "connect"),
+    ):
+        if isinstance(error, kinds) or isinstance(cause, kinds):
+            return name, _words(error)
+    return "protocol", _words(error)
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

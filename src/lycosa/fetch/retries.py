@@ -1,0 +1,35 @@
+"""Ask again later what failed for the moment: the link goes back to the frontier, and its host rests meanwhile."""
+
+from msgspec.structs import replace
+
+from lycosa import config
+from lycosa.fetch.http import Http
+from lycosa.types import Link, Reply
+
+PASSING = frozenset({"timeout", "connect", "dns", "incomplete", "http-429"})
+
+
+class Retries:
+    """Counts the tries of each URL that failed; after the last one the failure stands."""
+
+    def __init__(self, inner: Http, rules: config.Fetch) -> None:
+        self.inner = inner
+        self.rules = rules
+        self._tries: dict[str, int] = {}
+
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
+        reply = await self.inner.fetch(link, accept, most)
+        if not is_passing(reply.error):
+            self._tries.pop(link.url, None)
+            return replace(reply, wait_s=0.0)  # Retry-After means something only beside a failure that passes
+        tries = self._tries.pop(link.url, 0)
+        wait_s = reply.wait_s or self.rules.backoff_s * 2**tries
+        if tries >= self.rules.retries:
+            return replace(reply, wait_s=wait_s)
+        self._tries[link.url] = tries + 1
+        return replace(reply, wait_s=wait_s, again=True)
+
+
+def is_passing(error: str) -> bool:
+    """May the same request succeed a little later?"""
+    return error in PASSING or error.startswith("http-5")

@@ -1,0 +1,257 @@
+"""When the frontier runs dry of targets, ask a search engine for more (Publication Spider, 2007).
+
+As a sink the step watches every visit and decides; as a task beside the crawl it asks. It works with every strategy
+and topic. A strategy that knows the class of a URL says what a target is before it is fetched: then the share of
+targets among the waiting links is watched. Without it, the share of relevant pages among all pages fetched.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+from msgspec import Struct
+
+from lycosa import urls
+from lycosa.db import WAITING, CrawlDb
+from lycosa.seeds.engines import Search
+from lycosa.seeds.ledger import Ledger
+from lycosa.seeds.queries import MOST_BYTES, Note, distinct, from_items, from_notes, list_items
+from lycosa.types import SEED_SCORE, Link, Visit
+
+_MOST_NAMED = 10_000  # target URLs that may become sources
+_MOST_KEPT = 16  # pages kept as sources
+_MOST_NOTES = 5
+
+
+@runtime_checkable
+class Targets(Protocol):
+    """A strategy that knows from its URL whether a page is a target, and what it is worth."""
+
+    target_score: float  # what a target is worth
+
+    def is_target(self, url: str) -> bool: ...
+    def priority(self, url: str) -> float: ...
+
+
+class Trigger:
+    """Fires after `alpha` decreases in a row; a share of nothing counts as a decrease, anything else begins anew."""
+
+    def __init__(self, alpha: int) -> None:
+        self.alpha = alpha
+        self._share = 0.0
+        self._decreases = 0
+
+    def step(self, part: int, whole: int, ready: bool) -> bool:
+        """After each fetch; it fires only when `ready`, and waits for that once it is due."""
+        share = part / whole if whole else 0.0
+        self._decreases = self._decreases + 1 if share == 0.0 or share < self._share else 0
+        self._share = share
+        if self._decreases < self.alpha or not ready:
+            return False
+        self._decreases = 0
+        return True
+
+
+class Source(Struct, frozen=True):
+    """A page that queries can be made of."""
+
+    url: str
+    body: bytes = b""
+
+
+class Sources:
+    """Pages to make queries of: of those at hand the one named last comes first, and each is used once."""
+
+    def __init__(self) -> None:
+        self._order: dict[str, int] = {}  # of the URLs named and not used yet
+        self._kept: dict[str, Source] = {}
+        self._count = 0
+
+    @property
+    def named(self) -> int:
+        return len(self._order)
+
+    @property
+    def kept(self) -> int:
+        return len(self._kept)
+
+    def name(self, url: str) -> None:
+        if url not in self._order:
+            self._count += 1
+            self._order[url] = self._count
+            if len(self._order) > _MOST_NAMED:
+                self.drop(next(iter(self._order)))
+
+    def knows(self, url: str) -> bool:
+        return url in self._order
+
+    def keep(self, source: Source) -> None:
+        """The page has come, or comes back unused."""
+        self.name(source.url)
+        self._kept[source.url] = source
+        if len(self._kept) > _MOST_KEPT:
+            self.drop(min(self._kept, key=self._order.__getitem__))
+
+    def drop(self, url: str) -> None:
+        self._order.pop(url, None)
+        self._kept.pop(url, None)
+
+    def take(self) -> Source:
+        url = max(self._kept, key=self._order.__getitem__)
+        source = self._kept[url]
+        self.drop(url)
+        return source
+
+
+@dataclass
+class SearchStep:
+    """Give it to the crawl as a sink, let `run` run beside it, and let the frontier ask for `more` before it ends."""
+
+    rules: Search
+    engine: Ledger
+    push: Callable[[Sequence[Link], Sequence[float]], None]  # to the frontier; with nothing, to say that a step is over
+    waiting: Callable[[], int]  # how many URLs the frontier holds
+    refuses: Callable[[str], str]  # why a URL may not be asked; empty if it may
+    targets: Targets | None = None  # the strategy, if it knows the class of a URL
+    site: str = ""
+    hits: int = field(default=0, init=False)  # steps that brought something new
+    steps: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.trigger = Trigger(self.rules.alpha)
+        self.sources = Sources()
+        self._open: set[int] = set()  # fingerprints of the targets that wait
+        self._notes: deque[Note] = deque(maxlen=_MOST_NOTES)
+        self._pages = 0
+        self._relevant = 0
+        self._due = False  # the trigger fired, and no page was at hand yet to make queries of
+        self._busy = False
+        self._called = asyncio.Event()
+
+    def load(self, db: CrawlDb) -> None:
+        """Go on where the last run ended: with the relevant pages it saw last."""
+        rows = db.execute("SELECT url, title, why FROM visits WHERE on_topic ORDER BY n DESC LIMIT ?", (_MOST_NOTES,))
+        for url, title, why in reversed(rows.fetchall()):
+            self._notes.append(Note(title, msgspec.json.decode(why, type=dict[str, float]) if why else {}))
+            if not self.targets or self.targets.is_target(url):
+                self.sources.keep(Source(url))  # without its body: queries come from the notes
+        judged = "error = '' AND digest != '' AND duplicate_of = ''"
+        counts = f"SELECT coalesce(sum({judged}), 0), coalesce(sum(on_topic), 0) FROM visits"
+        self._pages, self._relevant = db.execute(counts).fetchone()
+        if self.targets:
+            waiting = "SELECT url FROM urls WHERE state=? AND score >= ? AND score < ?"
+            rows = db.execute(waiting, (WAITING, self.targets.target_score, SEED_SCORE))
+            self._open.update(urls.fingerprint(url) for (url,) in rows if self.targets.is_target(url))
+
+    # -- watching -----------------------------------------------------------------------------------------------------
+
+    def write(self, visit: Visit) -> None:
+        judged = bool(visit.digest) and not visit.reply.error and not visit.duplicate_of
+        self._note(visit, judged)
+        ready = self.sources.named > 0 and not self._busy and not self._due and self.engine.ready()
+        if self.targets:
+            self._due |= self.trigger.step(len(self._open), self.waiting(), ready)
+        elif judged:
+            self._pages += 1
+            self._relevant += visit.verdict.on_topic
+            self._due |= self.trigger.step(self._relevant, self._pages, ready)
+        if self._due:
+            self._start()
+
+    def more(self) -> bool:
+        """Nothing waits and nothing is in flight: may a search bring more? Then the crawl is not over yet."""
+        self._start()
+        return self._busy
+
+    def _start(self) -> None:
+        if not self._busy and self.sources.kept and self.engine.ready():
+            self._busy, self._due = True, False
+            self._called.set()
+
+    def _note(self, visit: Visit, judged: bool) -> None:
+        """Remember what queries can be made of, and which targets wait."""
+        url, page, verdict = visit.reply.link.url, visit.page, visit.verdict
+        if verdict.on_topic:
+            self._notes.append(Note(page.title, verdict.why, page.words))
+        if judged and (self.targets.is_target(url) if self.targets else verdict.on_topic):
+            self.sources.keep(Source(url, visit.reply.body[:MOST_BYTES]))
+        elif not judged:
+            self.sources.drop(url)
+        if self.targets:
+            self._open -= {urls.fingerprint(url), urls.fingerprint(visit.reply.url)}
+            for link in page.links:
+                if self.targets.is_target(link.url):
+                    self._name(link.url)
+
+    def _name(self, url: str) -> bool:
+        """A URL of the target class came up; is it a new one that may be asked?"""
+        key = urls.fingerprint(url)
+        if key in self._open or self.refuses(url):
+            return False
+        self._open.add(key)
+        self.sources.name(url)
+        return True
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Open the engine, ask it when called upon, close it when cancelled."""
+        await self.engine.open()
+        try:
+            while True:
+                await self._called.wait()
+                self._called.clear()
+                await self._step()
+                self._busy = False
+                self.push([], [])
+        finally:
+            await self.engine.close()
+
+    async def _step(self) -> None:
+        """One query at a time, until one brings something new or the engine may not be asked any more."""
+        self.steps += 1
+        while self.sources.kept:
+            source = self.sources.take()
+            fresh = list(islice(self._fresh(source), self.rules.queries_per_page))
+            for query in fresh:
+                found = await self.engine.search(query, self.site, self.rules.results)
+                if self._let_in(query, found):
+                    self.hits += 1
+                    return
+                if not self.engine.ready():
+                    self.sources.keep(source)  # for another time: what was asked already is passed over then
+                    return
+            if fresh:
+                return
+
+    def _fresh(self, source: Source) -> Iterable[str]:
+        """Queries that were never asked."""
+        wanted = list(from_items(list_items(source.body), self.rules.min_words)) or from_notes(reversed(self._notes))
+        return (query for query in distinct(wanted) if not self.engine.knows(query, self.site))
+
+    def _let_in(self, query: str, found: Iterable[str]) -> bool:
+        """Push what may be asked; did anything new come in, of the target class if there are classes?"""
+        good = dict.fromkeys(filter(None, map(urls.canonical, found)))
+        links = [Link(url, anchor=query) for url in good if not self.refuses(url)]
+        if self.targets:
+            new = [link.url for link in links if self.targets.is_target(link.url) and self._name(link.url)]
+            self.push(links, [self.targets.priority(link.url) for link in links])
+            return bool(new)
+        before = self.waiting()
+        self.push(links, [SEED_SCORE] * len(links))  # without classes there is no scale: like seeds, before all others
+        return self.waiting() > before
+
+    def status(self) -> dict[str, Any]:
+        """For people: how the search goes."""
+        account = self.engine.account
+        return {
+            "steps": self.steps,
+            "hits": self.hits,
+            "asked_today": account.asked,
+            "rests_until": account.rests_until if account.failures else 0.0,
+            "trouble": account.trouble,
+        }

@@ -1,0 +1,326 @@
+"""Retries, robots.txt and redirects around one request, driven by a real frontier against a real server."""
+
+import asyncio
+import gzip
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lycosa import config
+from lycosa.db import CrawlDb
+from lycosa.fetch import address
+from lycosa.fetch.http import Http
+from lycosa.fetch.redirects import Redirects
+from lycosa.fetch.retries import Retries
+from lycosa.fetch.robots import Robots
+from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.polite import Hosts
+from lycosa.frontier.scope import Scope
+from lycosa.types import Link, Reply
+
+Pages = dict[str, tuple[str, dict[str, str], bytes]]
+
+
+class FastClock:
+    """The wall's clock with rests cut to nothing, but counted: `rested` is what politeness would have taken."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def now(self) -> float:
+        return time.time() + self.ahead
+
+    def call_at(self, when: float, call: Callable[[], None]) -> Any:
+        def ring() -> None:
+            self.ahead += max(0.0, when - self.now())
+            call()
+
+        return asyncio.get_running_loop().call_soon(ring)
+
+
+class World:
+    """A frontier and all layers of fetching; `crawl` asks everything that waits and returns the final replies."""
+
+    def __init__(self, db: CrawlDb | None = None, scope: dict[str, Any] | None = None, **rules: Any) -> None:
+        settings = {"allow_private": True, "retries": 2, "backoff_s": 5.0, "delay_s": 1.0, "total_s": 3.0, **rules}
+        fetch = config.Fetch(**settings)
+        self.clock = FastClock()
+        self.db = db or CrawlDb(":memory:").open()
+        self.sitemaps: list[str] = []
+        hosts = Hosts(fetch, lambda number, score: self.frontier.waits(number, score))
+        self.frontier = DurableFrontier(self.db, hosts, Scope(config.Scope(**(scope or {}))), max, self.clock)
+        self.frontier.load()
+        self.http = Http(fetch, self.clock.now)
+        robots = Robots(
+            Retries(self.http, fetch), self.db, fetch, self.clock.now, lambda _, found: self.sitemaps.extend(found)
+        )
+        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses)
+        self.leases = 0
+
+    async def crawl(self, *urls: str) -> list[Reply]:
+        replies = []
+        await self.http.open()
+        try:
+            self.frontier.push([Link(url) for url in urls], [1.0] * len(urls))
+            while link := await self.frontier.pop():
+                self.leases += 1
+                reply = await self.fetcher.fetch(link)
+                if not reply.again:
+                    replies.append(reply)
+                self.frontier.done(reply)
+        finally:
+            await self.http.close()
+        return replies
+
+
+def site(pages: Pages) -> Callable[[str, dict[str, str], asyncio.StreamWriter], Awaitable[None]]:
+    """Pages by path; anything else is 404."""
+
+    async def handle(path: str, asked: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        status, headers, body = pages.get(path, ("404 Not Found", {}, b"no"))
+        lines = {"Content-Type": "text/html", "Content-Length": str(len(body)), **headers}
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        writer.write(f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body)
+
+    return handle
+
+
+def robots(text: str) -> tuple[str, dict[str, str], bytes]:
+    return "200 OK", {"Content-Type": "text/plain"}, text.encode()
+
+
+def page(body: bytes = b"<p>hello") -> tuple[str, dict[str, str], bytes]:
+    return "200 OK", {}, body
+
+
+def moved(to: str) -> tuple[str, dict[str, str], bytes]:
+    return "301 Moved", {"Location": to}, b""
+
+
+def paths(server: Any) -> list[str]:
+    return [path for path, _ in server.requests]
+
+
+async def test_robots_txt_is_asked_once_and_first(server: Any) -> None:
+    server.handle = site({"/a": page(), "/b": page()})
+    replies = await World().crawl(f"{server.url}/a", f"{server.url}/b")
+    assert [reply.error for reply in replies] == ["", ""]
+    assert paths(server) == ["/robots.txt", "/a", "/b"]
+
+
+async def test_what_robots_txt_forbids_is_not_asked(server: Any) -> None:
+    server.handle = site({"/robots.txt": robots("User-agent: *\nDisallow: /a\nAllow: /a/b$\n"), "/a/b": page()})
+    replies = await World().crawl(*(f"{server.url}{path}" for path in ("/a", "/a/c", "/a/b")))
+    assert {reply.link.url.removeprefix(server.url): reply.error for reply in replies} == {
+        "/a": "robots",
+        "/a/c": "robots",
+        "/a/b": "",
+    }
+    assert paths(server) == ["/robots.txt", "/a/b"]
+
+
+async def test_our_own_group_of_rules_counts(server: Any) -> None:
+    text = "User-agent: lycosa\nDisallow: /no\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /\n"
+    server.handle = site({"/robots.txt": robots(text), "/yes": page(), "/yes2": page()})
+    world = World(user_agent="Lycosa/9 (+http://example.org)")
+    before = world.clock.now()
+    replies = await world.crawl(f"{server.url}/yes", f"{server.url}/yes2", f"{server.url}/no")
+    assert sorted(reply.error for reply in replies) == ["", "", "robots"]
+    assert world.clock.now() - before >= 14.0  # robots.txt, 7 s, /yes, 7 s, /yes2
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "401 Unauthorized", "410 Gone"])
+async def test_no_robots_txt_allows_everything(server: Any, status: str) -> None:
+    server.handle = site({"/robots.txt": (status, {}, b"User-agent: *\nDisallow: /"), "/a": page()})
+    assert [reply.error for reply in await World().crawl(f"{server.url}/a")] == [""]
+
+
+async def test_a_robots_txt_that_answers_500_forbids_everything_for_now(server: Any) -> None:
+    server.handle = site({"/robots.txt": ("500 Oh", {}, b""), "/a": page(), "/b": page()})
+    replies = await World(retries=2).crawl(f"{server.url}/a", f"{server.url}/b")
+    assert [reply.error for reply in replies] == ["robots-unreachable"] * 2
+    assert paths(server) == ["/robots.txt"] * 3
+
+
+async def test_after_a_while_a_robots_txt_is_asked_again(server: Any) -> None:
+    pages = {"/robots.txt": ("500 Oh", {}, b""), "/a": page(), "/b": page()}
+    server.handle = site(pages)
+    world = World(retries=0)
+    assert [reply.error for reply in await world.crawl(f"{server.url}/a")] == ["robots-unreachable"]
+    world.clock.ahead += 4_000
+    pages["/robots.txt"] = robots("User-agent: *\nDisallow:")
+    world.frontier.ended = ""
+    assert [reply.error for reply in await world.crawl(f"{server.url}/b")] == [""]
+    world.clock.ahead += 90_000  # a day and more: the rules are old
+    pages["/robots.txt"] = robots("User-agent: *\nDisallow: /")
+    world.frontier.ended = ""
+    assert [reply.error for reply in await world.crawl(f"{server.url}/c")] == ["robots"]
+
+
+async def test_robots_txt_survives_a_restart(server: Any) -> None:
+    server.handle = site({"/robots.txt": robots("User-agent: *\nDisallow: /a"), "/b": page()})
+    first = World()
+    await first.crawl(f"{server.url}/a")
+    again = World(first.db)
+    await again.crawl(f"{server.url}/b")
+    assert paths(server) == ["/robots.txt", "/b"]
+
+
+async def test_a_moved_robots_txt_is_followed(server: Any) -> None:
+    rules = robots("User-agent: *\nDisallow: /a")
+    server.handle = site({"/robots.txt": moved("/r1"), "/r1": moved("/r2"), "/r2": rules, "/b": page()})
+    replies = await World().crawl(f"{server.url}/a", f"{server.url}/b")
+    assert sorted(reply.error for reply in replies) == ["", "robots"]
+    assert paths(server) == ["/robots.txt", "/r1", "/r2", "/b"]
+
+
+async def test_a_robots_txt_that_moves_for_ever_allows(server: Any) -> None:
+    pages = {f"/r{number}": moved(f"/r{number + 1}") for number in range(20)}
+    server.handle = site({"/robots.txt": moved("/r0"), **pages, "/b": page()})
+    assert [reply.error for reply in await World().crawl(f"{server.url}/b")] == [""]
+    assert len(paths(server)) == 7
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_of_a_huge_robots_txt_the_start_counts(server: Any, packed: bool) -> None:
+    text = b"User-agent: *\nDisallow: /a\n" + b"# filler\n" * 600_000 + b"Disallow: /b\n"
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    body = gzip.compress(text) if packed else text
+    server.handle = site({"/robots.txt": ("200 OK", {"Content-Type": "text/plain", **headers}, body), "/b": page()})
+    replies = await World().crawl(f"{server.url}/a", f"{server.url}/b")
+    assert sorted(reply.error for reply in replies) == ["", "robots"]
+
+
+async def test_sitemaps_are_offered(server: Any) -> None:
+    server.handle = site({"/robots.txt": robots("Sitemap: http://x.example/map.xml\n"), "/a": page()})
+    world = World()
+    await world.crawl(f"{server.url}/a")
+    assert world.sitemaps == ["http://x.example/map.xml"]
+
+
+async def test_what_fails_for_the_moment_is_asked_again_later(server: Any) -> None:
+    answers = iter([("503 Busy", {"Retry-After": "40"}, b""), ("500 Oh", {}, b""), page()])
+
+    async def handle(path: str, asked: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        await site({path: next(answers)} if path == "/a" else {})(path, asked, writer)
+
+    server.handle = handle
+    world = World()
+    before = world.clock.now()
+    (reply,) = await world.crawl(f"{server.url}/a")
+    assert (reply.error, reply.status) == ("", 200)
+    assert 51.0 <= world.clock.now() - before < 55.0  # 1 s after robots.txt, Retry-After 40 s, back-off 10 s
+
+
+async def test_after_the_last_try_the_failure_stands(server: Any) -> None:
+    server.handle = site({"/a": ("429 Slow down", {}, b"")})
+    (reply,) = await World(retries=2).crawl(f"{server.url}/a")
+    assert reply.error == "http-429"
+    assert paths(server).count("/a") == 3
+
+
+async def test_what_will_not_change_is_not_asked_again(server: Any) -> None:
+    server.handle = site({})
+    (reply,) = await World().crawl(f"{server.url}/a")
+    assert (reply.error, paths(server)) == ("http-404", ["/robots.txt", "/a"])
+
+
+async def test_redirects_are_followed_and_kept(server: Any) -> None:
+    server.handle = site({"/a": moved("/b"), "/b": moved("c?d#e"), "/c?d": page(b"<p>here")})
+    (reply,) = await World().crawl(f"{server.url}/a")
+    assert (reply.error, reply.body) == ("", b"<p>here")
+    assert reply.link.url == f"{server.url}/a"
+    assert reply.url == f"{server.url}/c?d"
+    assert [exchange.url.removeprefix(server.url) for exchange in reply.exchanges] == ["/a", "/b", "/c?d"]
+
+
+async def test_each_hop_waits_for_its_host(server: Any) -> None:
+    server.handle = site({"/a": moved("/b"), "/b": page()})
+    world = World(delay_s=10.0)
+    before = world.clock.now()
+    await world.crawl(f"{server.url}/a")
+    assert world.clock.now() - before >= 20.0  # robots.txt, 10 s, /a, 10 s, /b
+
+
+async def test_each_hop_asks_its_own_robots_txt(server: Any) -> None:
+    other = f"http://127.0.0.2:{server.port}"
+
+    async def handle(path: str, asked: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        rules = robots("User-agent: *\nDisallow: /secret")
+        await site({"/robots.txt": rules, "/a": moved(f"{other}/secret/x")})(path, asked, writer)
+
+    server.handle = handle
+    server2 = await asyncio.start_server(server._serve, "127.0.0.2", server.port)
+    try:
+        (reply,) = await World().crawl(f"{server.url}/a")
+    finally:
+        server2.close()
+    assert (reply.error, reply.link.url) == ("robots", f"{server.url}/a")
+    assert reply.url == f"{other}/secret/x"
+    assert paths(server) == ["/robots.txt", "/a", "/robots.txt"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "error"),
+    [
+        ({"/a": moved("/b"), "/b": moved("/a")}, "redirect-loop"),
+        ({"/a": moved("/a")}, "redirect-loop"),
+        ({"/a": ("302 Found", {}, b"")}, "redirect-nowhere"),
+        ({"/a": moved("javascript:alert(1)")}, "redirect-nowhere"),
+        ({"/a": moved("http://[bad/")}, "redirect-nowhere"),
+        ({"/a": moved("http://elsewhere.example/")}, "out-of-scope"),
+        ({"/a": moved("/1"), **{f"/{n}": moved(f"/{n + 1}") for n in range(1, 40)}}, "redirect-limit"),
+    ],
+)
+async def test_redirects_that_lead_nowhere(server: Any, pages: Pages, error: str) -> None:
+    server.handle = site(pages)
+    (reply,) = await World(scope={"hosts": ["127.0.0.1"]}, max_redirects=5).crawl(f"{server.url}/a")
+    assert reply.error == error
+    assert len(paths(server)) <= 8
+
+
+async def test_a_redirect_to_a_page_that_was_fetched_is_not_fetched_again(server: Any) -> None:
+    server.handle = site({"/a": page(), "/b": moved("/a")})
+    replies = await World().crawl(f"{server.url}/a", f"{server.url}/b")
+    assert [reply.error for reply in replies] == ["", "redirect-known"]
+    assert paths(server).count("/a") == 1
+
+
+async def test_what_a_redirect_reached_is_not_asked_again(server: Any) -> None:
+    server.handle = site({"/a": moved("/b"), "/b": page()})
+    world = World()
+    await world.crawl(f"{server.url}/a")
+    world.frontier.ended = ""
+    assert await world.crawl(f"{server.url}/b") == []
+
+
+async def test_a_redirect_to_a_private_address(server: Any) -> None:
+    """The first address is allowed here by a socket factory that knows it; the one redirected to is not."""
+    server.handle = site({"/a": moved("http://10.11.12.13/secret")})
+    world = World(retries=0)
+    await world.http.open()
+    world.http._session.connector._socket_factory = (
+        lambda info: (  # type: ignore[union-attr]
+            socket.socket(*info[:3]) if info[4][0] == "127.0.0.1" else address.public_socket(info)
+        )
+    )
+    world.frontier.push([Link(f"{server.url}/a")], [1.0])
+    replies = []
+    while link := await world.frontier.pop():
+        reply = await world.fetcher.fetch(link)
+        if not reply.again:
+            replies.append(reply)
+        world.frontier.done(reply)
+    await world.http.close()
+    assert [reply.error for reply in replies] == ["private-address"]
+
+
+async def test_a_host_that_cannot_be_reached_is_named_for_each_link(server: Any) -> None:
+    port = server.port
+    await server.stop()
+    await server._server.wait_closed()
+    replies = await World(retries=1, give_up_after=0).crawl(f"http://127.0.0.1:{port}/a", f"http://127.0.0.1:{port}/b")
+    assert [reply.error for reply in replies] == ["connect", "connect"]
