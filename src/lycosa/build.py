@@ -1,0 +1,196 @@
+"""From a configuration to objects: the only place where a name becomes a class."""
+
+import contextlib
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from lycosa import __version__, config
+from lycosa.crawl import Crawl
+from lycosa.db import CrawlDb
+from lycosa.fetch.http import Http
+from lycosa.fetch.redirects import Redirects
+from lycosa.fetch.retries import Retries
+from lycosa.fetch.robots import Robots
+from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.lists import Listing
+from lycosa.frontier.polite import Hosts
+from lycosa.frontier.scope import Scope
+from lycosa.judge import JUDGES
+from lycosa.pages import read_pages
+from lycosa.parse import SITEMAP_TYPES, Parsers, content_digest
+from lycosa.revision import Revises, Revision
+from lycosa.seeds.engines import Search, make_engine, site_of
+from lycosa.seeds.file import read_seeds
+from lycosa.seeds.ledger import Ledger
+from lycosa.seeds.search import SearchStep, Targets
+from lycosa.store.visits import Totals, VisitStore
+from lycosa.store.warc import WarcWriter
+from lycosa.strategy import STRATEGIES, strategies
+from lycosa.types import BadInput, Clock, Judge, Link, Reply, Sink, Strategy
+
+
+@dataclasses.dataclass
+class Parts:
+    """A crawl and those of its parts that must be opened, watched and closed."""
+
+    folder: Path
+    config: config.Config
+    crawl: Crawl
+    frontier: DurableFrontier
+    db: CrawlDb
+    http: Http
+    store: VisitStore
+    totals: Totals
+    judge: Judge
+    strategy: Strategy
+    search: SearchStep | None
+
+
+def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
+    """All parts of the crawl in a folder; nothing is opened and nothing asked yet."""
+    judge = make_judge(settings, source)
+    strategy = make_strategy(settings, source, judge)
+    scope = Scope(settings.scope)
+    db = CrawlDb(folder / "crawl.db")
+    frontier = make_frontier(db, settings, scope, strategy, clock)
+    http = Http(_with_sitemaps(settings), clock.now)
+    fetcher = make_fetcher(http, db, settings, frontier, clock)
+    totals = Totals()
+    store = VisitStore(db, _warc(folder, settings.store))
+    sinks: list[Sink] = [totals, store, *make_revision(strategy, frontier, at_once=settings.fetch.concurrency == 1)]
+    search = make_search(settings, source, db, frontier, clock)
+    if search:
+        search.targets = strategy if isinstance(strategy, Targets) else None
+        sinks.append(search)
+    crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest)
+    return Parts(folder, settings, crawl, frontier, db, http, store, totals, judge, strategy, search)
+
+
+def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], source: config.Source) -> Any:
+    """The object a section of the configuration describes: `kind` picks the class, the other keys are its arguments."""
+    kind = str(options.get("kind", ""))
+    if kind not in kinds:
+        problem = f"there is no kind {kind!r}" if kind else "this key is needed"
+        raise source.blame(f"{section}.kind", f"{problem} (there are: {', '.join(sorted(kinds))})")
+    arguments = {name: value for name, value in options.items() if name != "kind"}
+    known = [field.name for field in dataclasses.fields(kinds[kind]) if field.init]
+    for name in arguments:
+        if name not in known:
+            raise source.blame(f"{section}.{name}", f"unknown key for {kind} (it knows: {', '.join(known) or 'none'})")
+    try:
+        return msgspec.convert(arguments, kinds[kind])
+    except msgspec.ValidationError as error:
+        raise source.blame(*config.explain(error, section)) from None
+
+
+def make_judge(settings: config.Config, source: config.Source) -> Any:
+    """The judge of the topic, ready to judge."""
+    if not settings.topic:
+        raise source.blame("topic", "this section is needed: say what to look for")
+    judge = make("topic", JUDGES, settings.topic, source)
+    with _blame("topic", source):
+        judge.prepare(source.path.parent, read_pages)
+    return judge
+
+
+def make_strategy(settings: config.Config, source: config.Source, judge: Judge) -> Any:
+    kinds = STRATEGIES if settings.strategy.get("kind") in STRATEGIES else strategies()
+    strategy = make("strategy", kinds, settings.strategy, source)
+    if hasattr(strategy, "prepare"):
+        with _blame("strategy", source):
+            strategy.prepare(source.path.parent, judge)
+    return strategy
+
+
+@contextlib.contextmanager
+def _blame(section: str, source: config.Source) -> Iterator[None]:
+    """Let an error that names a key of the section name its place in the file too."""
+    try:
+        yield
+    except BadInput as error:
+        key, colon, problem = str(error).partition(": ")
+        raise (source.blame(key, problem) if colon and key.startswith(section) else error) from None
+
+
+def make_frontier(
+    db: CrawlDb, settings: config.Config, scope: Scope, strategy: Strategy, clock: Clock
+) -> DurableFrontier:
+    frontier: DurableFrontier
+    hosts = Hosts(settings.fetch, lambda number, score: frontier.waits(number, score))
+    frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock)
+    if isinstance(strategy, Listing):
+        frontier.choose_by_lists(strategy)
+    return frontier
+
+
+def make_revision(strategy: Strategy, frontier: DurableFrontier, at_once: bool) -> list[Sink]:
+    """What lets a strategy order the frontier anew, if it wants to; `at_once` makes a crawl repeatable."""
+    return [Revision(strategy, frontier, at_once)] if isinstance(strategy, Revises) else []
+
+
+def make_search(
+    settings: config.Config, source: config.Source, db: CrawlDb, frontier: DurableFrontier, clock: Clock
+) -> SearchStep | None:
+    """The search step, if the configuration asks for one."""
+    try:
+        rules = msgspec.convert(settings.search, Search)
+    except msgspec.ValidationError as error:
+        raise source.blame(*config.explain(error, "search")) from None
+    if not rules.engine:
+        return None
+    with _blame("search", source):
+        engine = make_engine(rules, settings.fetch.user_agent, source.path.parent, read_pages)
+        site = site_of(rules, settings.scope.domains, settings.scope.hosts)
+    ledger = Ledger(engine, db, rules, clock)
+    step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, None, site)
+    frontier.more = step.more
+    return step
+
+
+def make_fetcher(
+    http: Http, db: CrawlDb, settings: config.Config, frontier: DurableFrontier, clock: Clock
+) -> Redirects:
+    """Read it from inside out: one request, retried, allowed by robots.txt, led on by redirects."""
+
+    def offer(origin: str, sitemaps: Iterable[str]) -> None:
+        if settings.scope.sitemaps:
+            found = [Link(url) for url in dict.fromkeys(read_seeds(list(sitemaps), Path())[0])]
+            frontier.push(found, [1.0] * len(found))
+
+    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer)
+    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses)
+
+
+def _warc(folder: Path, rules: config.Store) -> WarcWriter | None:
+    return WarcWriter(folder / "warc", f"lycosa/{__version__}", rules.warc_max_bytes) if rules.warc else None
+
+
+def _with_sitemaps(settings: config.Config) -> config.Fetch:
+    extra = SITEMAP_TYPES if settings.scope.sitemaps else ()
+    return replace(settings.fetch, content_types=[*settings.fetch.content_types, *extra])
+
+
+async def fetch_pages(settings: config.Config, found: list[str], clock: Clock) -> list[Reply]:
+    """Fetch a few URLs as a crawl would, politely, and keep nothing."""
+    replies: list[Reply] = []
+    db = CrawlDb(":memory:").open()
+    frontier = make_frontier(db, settings, Scope(config.Scope()), STRATEGIES["breadth-first"](), clock)
+    http = Http(settings.fetch, clock.now)
+    fetcher = make_fetcher(http, db, settings, frontier, clock)
+    await http.open()
+    try:
+        frontier.push([Link(url) for url in found], [1.0] * len(found))
+        while link := await frontier.pop():
+            reply = await fetcher.fetch(link)
+            if not reply.again:
+                replies.append(reply)
+            frontier.done(reply)
+    finally:
+        await http.close()
+        db.close()
+    return replies

@@ -1,0 +1,68 @@
+"""The loop: seeds -> frontier -> fetch -> parse -> judge -> strategy -> frontier."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from lycosa.types import SEED_SCORE, Fetcher, Frontier, Judge, Link, Opens, Parser, Sink, Strategy, Visit
+
+
+@dataclass
+class Crawl:
+    """One crawl, ready to run; the only place that knows all stages."""
+
+    frontier: Frontier
+    fetcher: Fetcher
+    parser: Parser
+    judge: Judge
+    strategy: Strategy
+    sinks: Sequence[Sink]
+    digest: Callable[[bytes], str]
+    bodies: dict[str, str] = field(default_factory=dict)  # digest of each body to the URL that brought it first
+
+    async def run(self, seeds: Sequence[Link], workers: int) -> None:
+        """Until the frontier says that it is over."""
+        self.frontier.push(seeds, self._worth(seeds))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(self._work())
+
+    def _worth(self, seeds: Sequence[Link]) -> Sequence[float]:
+        if isinstance(self.strategy, Opens):
+            worth = self.strategy.open(seeds)
+            return [-1.0 if self.frontier.knows(seed) else score for seed, score in zip(seeds, worth, strict=True)]
+        return [SEED_SCORE] * len(seeds)
+
+    async def _work(self) -> None:
+        while link := await self.frontier.pop():
+            self.take(await self.visit(link))
+
+    async def visit(self, link: Link) -> Visit:
+        """Fetch, parse and judge one link."""
+        reply = await self.fetcher.fetch(link)
+        visit = Visit(reply, score=self.frontier.score(link))
+        if reply.error or reply.again:
+            return visit
+        digest = self.digest(reply.body)
+        first = self.bodies.setdefault(digest, link.url)
+        if first != link.url:
+            return replace(visit, digest=digest, duplicate_of=first)
+        try:
+            page = self.parser.parse(reply)
+            if page.seeds:
+                return replace(visit, page=page)
+            return replace(visit, page=page, verdict=await self.judge.judge(page), digest=digest)
+        except Exception as error:  # the only broad except: a page may break a parser or a judge, not a crawl
+            return replace(visit, reply=replace(reply, error="parse", detail=f"{type(error).__name__}: {error}"[:200]))
+
+    def take(self, visit: Visit) -> None:
+        """Let all learn from a visit. Nothing waits in here: a commit never falls between these lines."""
+        if not visit.reply.again:
+            self.strategy.learn(visit)
+            self.frontier.push(visit.page.links, self.strategy.score(visit))
+            self.frontier.push(visit.page.seeds, [1.0] * len(visit.page.seeds))
+            for sink in self.sinks:
+                sink.write(visit)
+        self.frontier.done(visit.reply)

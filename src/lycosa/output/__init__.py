@@ -1,0 +1,1 @@
+"""What a crawl found, written for people and for other programs."""

@@ -1,0 +1,113 @@
+"""What a crawl brought, read from its folder: totals, harvest curve, best pages, errors, hosts, and why it stopped."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from lycosa.db import WAITING, CrawlDb
+
+CURVE_POINTS = 60
+
+
+class HostReport(Struct, frozen=True):
+    host: str
+    pages: int
+    relevant: int
+    failures: int
+    due_at: float
+    closed: str
+
+
+class BestPage(Struct, frozen=True):
+    url: str
+    title: str
+    relevance: float
+    label: str
+
+
+class Report(Struct, frozen=True):
+    """All that `lycosa show` tells."""
+
+    strategy: str
+    ended: str
+    visits: int
+    pages: int
+    relevant: int
+    harvest_rate: float
+    mean_relevance: float
+    duplicates: int
+    bytes: int
+    seconds: float
+    known: int
+    waiting: int
+    next_due: float
+    errors: dict[str, int]
+    refused: dict[str, int]
+    curve: list[float]  # share of relevant pages among those fetched so far, at equal steps
+    best: list[BestPage]
+    hosts: list[HostReport]
+
+
+def read_report(db: CrawlDb, top: int = 10) -> Report:
+    totals = db.execute(
+        "SELECT count(*), coalesce(sum(error = '' AND digest != ''), 0), coalesce(sum(on_topic), 0),"
+        " coalesce(avg(relevance), 0.0), coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
+    ).fetchone()
+    visits, pages, relevant, mean, duplicates, size = totals
+    known, waiting = db.execute("SELECT count(*), coalesce(sum(state = ?), 0) FROM urls", (WAITING,)).fetchone()
+    next_due = db.execute("SELECT coalesce(min(due_at), 0.0) FROM hosts WHERE closed = ''").fetchone()[0]
+    return Report(
+        strategy=db.get("strategy"),
+        ended=db.get("ended"),
+        visits=visits,
+        pages=pages,
+        relevant=relevant,
+        harvest_rate=relevant / pages if pages else 0.0,
+        mean_relevance=mean,
+        duplicates=duplicates,
+        bytes=size,
+        seconds=float(db.get("spent_s", "0")),
+        known=known,
+        waiting=waiting,
+        next_due=next_due,
+        errors=dict(
+            db.execute("SELECT error, count(*) AS n FROM visits WHERE error != '' GROUP BY error ORDER BY n DESC")
+        ),
+        refused=msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]),
+        curve=harvest_curve([row[0] for row in db.execute(_ON_TOPIC)], CURVE_POINTS),
+        best=[BestPage(*row) for row in db.execute(_BEST, (top,))],
+        hosts=_hosts(db, top),
+    )
+
+
+_ON_TOPIC = "SELECT on_topic FROM visits WHERE error = '' AND digest != '' ORDER BY n"
+_BEST = "SELECT url, title, relevance, label FROM visits WHERE relevance IS NOT NULL ORDER BY relevance DESC, n LIMIT ?"
+
+
+def harvest_curve(on_topic: list[Any], points: int) -> list[float]:
+    """Relevant pages among all fetched so far, read at `points` equal steps."""
+    if not on_topic:
+        return []
+    steps = min(points, len(on_topic))
+    marks = {round((step + 1) * len(on_topic) / steps) for step in range(steps)}
+    found, curve = 0, []
+    for number, relevant in enumerate(on_topic, 1):
+        found += bool(relevant)
+        if number in marks:
+            curve.append(found / number)
+    return curve
+
+
+def _hosts(db: CrawlDb, top: int) -> list[HostReport]:
+    """The hosts that gave most relevant pages, counted by the address that answered."""
+    relevant: dict[str, int] = {}
+    for url, count in db.execute("SELECT final_url, count(*) FROM visits WHERE on_topic GROUP BY final_url"):
+        name = url.split("/", 3)[2]
+        relevant[name] = relevant.get(name, 0) + count
+    rows = db.execute("SELECT name, pages, failures, due_at, closed FROM hosts").fetchall()
+    reports = [
+        HostReport(name, pages, relevant.get(name, 0), failures, due_at, closed)
+        for name, pages, failures, due_at, closed in rows
+    ]
+    return sorted(reports, key=lambda host: (-host.relevant, -host.pages, host.host))[:top]

@@ -1,0 +1,123 @@
+"""Draw rules between classes: circles are classes, arrows rules, as wide as they are probable; the target is filled."""
+
+import warnings
+from collections.abc import Collection, Mapping
+from math import cos, hypot, pi, sin
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lycosa.types import BadInput
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Rules = Mapping[str, Mapping[str, float]]
+_MOST_CLASSES = 14  # more circles than this cannot be read
+_MOST_ARROWS = 4  # from one class
+_LEAST = 0.05  # a rule less probable is not drawn
+_LETTERS = 13  # of a name
+_RADIUS = 0.15
+_DARK, _GOAL, _PLAIN = "#24426b", "#f2b134", "#e8eef6"
+
+
+def draw_rules(rules: Rules, scores: Mapping[str, float], targets: Collection[str], out: Path) -> None:
+    """The classes that matter most for the targets and the rules between them, as PNG, SVG or PDF."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise BadInput("a picture needs: pip install 'lycosa[plots]'") from error
+    if out.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise BadInput(f"{out}: a picture ends in .png, .svg or .pdf")
+    shown = choose(rules, scores, targets)
+    spots = places(shown)
+    figure = Figure(figsize=(8, 8), layout="constrained")
+    axes = figure.add_subplot(aspect="equal")
+    axes.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45))
+    axes.set_axis_off()
+    every = {*rules, *(other for row in rules.values() for other in row)}
+    more = f" ({len(shown)} of {len(every)} classes)" if len(shown) < len(every) else ""
+    axes.set_title(f"where the pages of a class link to{more}; below a name: what its links are worth", fontsize=11)
+    for source in shown:
+        for target, chance in strongest(rules.get(source, {}), shown, targets):
+            _draw_rule(axes, spots[source], spots[target], chance)
+    for name in shown:
+        _draw_class(axes, spots[name], name, scores.get(name), name in targets)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+            figure.savefig(out, dpi=130)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+
+
+def choose(rules: Rules, scores: Mapping[str, float], targets: Collection[str]) -> list[str]:
+    """Targets first, then the classes whose links are worth most, then those that are linked to."""
+    ruled = sorted(scores, key=lambda name: (-scores[name], name))
+    linked = sorted({other for row in rules.values() for other in row})
+    order = dict.fromkeys([*sorted(targets), *ruled, *sorted(rules), *linked])
+    return list(order)[:_MOST_CLASSES]
+
+
+def places(names: Collection[str]) -> dict[str, tuple[float, float]]:
+    """On a circle, the first at the top."""
+    step = 2 * pi / max(1, len(names))
+    return {name: (sin(at * step), cos(at * step)) for at, name in enumerate(names)}
+
+
+def strongest(row: Mapping[str, float], shown: Collection[str], targets: Collection[str]) -> list[tuple[str, float]]:
+    """The rules of a class that are drawn: all that lead to a target, and the most probable of the others."""
+    rules = sorted(row.items(), key=lambda rule: (-rule[1], rule[0]))
+    others = [rule for rule in rules if rule[0] in shown and rule[0] not in targets and rule[1] >= _LEAST]
+    return [rule for rule in rules if rule[0] in shown and rule[0] in targets] + others[:_MOST_ARROWS]
+
+
+def _draw_rule(axes: "Axes", start: tuple[float, float], end: tuple[float, float], chance: float) -> None:
+    style: dict[str, Any] = {"color": _DARK, "alpha": 0.25 + 0.75 * chance, "linewidth": 0.6 + 4 * chance}
+    if start == end:
+        _draw_loop(axes, start, style)
+        away = 1 + 2.45 * _RADIUS
+        _write(axes, start[0] * away, start[1] * away, chance)
+        return
+    arrow = {
+        "arrowstyle": "-|>",
+        "connectionstyle": "arc3,rad=0.14",
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "mutation_scale": 16,
+        **style,
+    }
+    distance = hypot(end[0] - start[0], end[1] - start[1])
+    toward = (end[0] - start[0]) / distance, (end[1] - start[1]) / distance
+    first = start[0] + toward[0] * _RADIUS, start[1] + toward[1] * _RADIUS
+    last = end[0] - toward[0] * _RADIUS, end[1] - toward[1] * _RADIUS
+    axes.annotate("", last, first, arrowprops=arrow)
+    # the curve swings to the right of its way by 0.07 of its length in the middle; a third of the way in, by 0.062
+    length = distance - 2 * _RADIUS
+    at, swing = 0.33 * length, 0.062 * length
+    _write(axes, first[0] + toward[0] * at + toward[1] * swing, first[1] + toward[1] * at - toward[0] * swing, chance)
+
+
+def _draw_loop(axes: "Axes", spot: tuple[float, float], style: Mapping[str, Any]) -> None:
+    from matplotlib.patches import Circle
+
+    away = 1 + 1.4 * _RADIUS
+    axes.add_patch(Circle((spot[0] * away, spot[1] * away), 0.75 * _RADIUS, fill=False, **style))
+
+
+def _draw_class(axes: "Axes", spot: tuple[float, float], name: str, score: float | None, goal: bool) -> None:
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle(spot, _RADIUS, facecolor=_GOAL if goal else _PLAIN, edgecolor=_DARK, linewidth=1.5, zorder=4))
+    worth = "-" if score is None else f"{score:.2f}"
+    axes.text(*spot, f"{_short(name)}\n{worth}", ha="center", va="center", fontsize=9, zorder=6, parse_math=False)
+
+
+def _write(axes: "Axes", x: float, y: float, chance: float) -> None:
+    box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    axes.text(x, y, f"{chance:.2f}".lstrip("0"), ha="center", va="center", fontsize=9, bbox=box, zorder=5)
+
+
+def _short(name: str) -> str:
+    """The end of a path in the tree tells most."""
+    last = name.rpartition(".")[2] or name
+    return last if len(last) <= _LETTERS else f"{last[: _LETTERS - 1]}…"

@@ -1,0 +1,99 @@
+"""Draw a report on a terminal."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lycosa.output.report import Report
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def chart(values: Sequence[float], height: int = 6) -> list[str]:
+    """A small plot of values in 0..1, one column a value, as lines of text with a scale on the left."""
+    top = max(values, default=0.0) or 1.0
+    lines = []
+    for row in range(height, 0, -1):
+        cells = (min(8, max(0, round((value / top * height - row + 1) * 8))) for value in values)
+        label = f"{top:5.2f}" if row == height else " 0.00" if row == 1 else "     "
+        lines.append(f"{label} │{''.join(_EIGHTHS[cell] for cell in cells)}")
+    return lines
+
+
+def draw(report: Report, console: Console, running: bool, now: float) -> None:
+    console.print(Text(status(report, running, now), style="bold"), soft_wrap=True)
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in _facts(report):
+        facts.add_row(Text(name, style="dim"), value)
+    console.print(facts)
+    if report.curve:
+        console.print("\nharvest rate (relevant pages among those fetched so far)")
+        for line in chart(report.curve):
+            console.print(Text(line, style="cyan"), soft_wrap=True)
+        console.print(Text(f"      └{'─' * len(report.curve)} {report.pages:,} pages", style="dim"))
+    _draw_best(report, console)
+    _draw_counts("errors", report.errors, console)
+    _draw_counts("links not let in", report.refused, console)
+    _draw_hosts(report, console, now)
+
+
+def status(report: Report, running: bool, now: float) -> str:
+    """Why it stopped, or what it does or waits for."""
+    if running:
+        if report.waiting and report.next_due > now:
+            return f"running: hosts wait until {datetime.fromtimestamp(report.next_due).strftime('%H:%M:%S')}"
+        return "running"
+    if report.ended:
+        return f"ended: {report.ended}"
+    return "interrupted: the same crawl command goes on where it was"
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    speed = report.pages / report.seconds if report.seconds else 0.0
+    return [
+        ("strategy", report.strategy),
+        ("pages", f"{report.pages:,} in {report.seconds:,.0f} s ({speed:,.1f} pages/s), {report.bytes / 1e6:,.1f} MB"),
+        ("relevant", f"{report.relevant:,} (harvest rate {report.harvest_rate:.3f})"),
+        ("mean relevance", f"{report.mean_relevance:.3f}"),
+        ("duplicates", f"{report.duplicates:,}"),
+        ("known URLs", f"{report.known:,}, of which {report.waiting:,} wait"),
+    ]
+
+
+def _draw_best(report: Report, console: Console) -> None:
+    if not report.best:
+        return
+    table = Table(title="best pages", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("relevance", justify="right")
+    table.add_column("page", overflow="fold")
+    for page in report.best:
+        title = f"{page.title[:70]}\n" if page.title else ""
+        table.add_row(f"{page.relevance:.3f}", Text(f"{title}{page.url}"))
+    console.print(table)
+
+
+def _draw_counts(title: str, counts: dict[str, int], console: Console) -> None:
+    if not counts:
+        return
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("kind")
+    table.add_column("count", justify="right")
+    for name, count in sorted(counts.items(), key=lambda item: -item[1]):
+        table.add_row(Text(name), f"{count:,}")
+    console.print(table)
+
+
+def _draw_hosts(report: Report, console: Console, now: float) -> None:
+    if not report.hosts:
+        return
+    table = Table(title="hosts", title_justify="left", box=box.SIMPLE_HEAD)
+    for name in ("host", "pages", "relevant", "state"):
+        table.add_column(name, justify="left" if name in ("host", "state") else "right")
+    for host in report.hosts:
+        rests = f"rests until {datetime.fromtimestamp(host.due_at).strftime('%H:%M:%S')}" if host.due_at > now else ""
+        table.add_row(Text(host.host), f"{host.pages:,}", f"{host.relevant:,}", Text(host.closed or rests))
+    console.print(table)

@@ -1,0 +1,156 @@
+"""Give the topic map back with what was found: one topic for each relevant page, with its address and relevance.
+
+A topic map is copied byte for byte and the pages are added at its end, in its own version of XTM; any other ontology is
+written as XTM 2.0. Pages are written as they come, so that a million of them cost time only.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from xml.parsers import expat
+
+from msgspec import Struct
+
+from lycosa import ontology
+from lycosa.ontology.safe_xml import root, size_checked
+from lycosa.ontology.topic_map import PAGE, RELEVANCE, URL
+from lycosa.ontology.xtm_write import HEAD, TAIL, escape, lines
+from lycosa.types import BadInput
+
+Found = tuple[str, str, float]  # address, title, relevance
+_XLINK = "http://www.w3.org/1999/xlink"
+
+
+class _Frame(Struct, frozen=True):
+    """The map to put pages into: all before their place, all behind it, and how it is written."""
+
+    before: bytes
+    after: bytes
+    encoding: str = "utf-8"
+    prefix: str = ""  # of element names, with its colon
+    is_first: bool = False  # XTM 1.0
+    xlink: str = ""  # XTM 1.0: what an element has to declare before it can refer
+
+    def free_id(self) -> str:
+        """What no id of the map begins with."""
+        number, id = 1, "lycosa"
+        while id.encode(self.encoding) in self.before:
+            number, id = number + 1, f"lycosa{number + 1}"
+        return id
+
+
+def export(source: Path, pages: Iterable[Found], out: Path) -> int:
+    """Write the map of `source` and the pages to `out`, whole or not at all; how many pages that were."""
+    frame = _frame(source)
+    count, id = 0, frame.free_id()
+    topic = (_topics_1 if frame.is_first else _topics_2)(frame, id)
+    part = out.with_name(f"{out.name}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(frame.before)
+            for kind in (PAGE, URL, RELEVANCE):
+                file.write(_kind(frame, id, kind).encode(frame.encoding))
+            for count, (url, title, relevance) in enumerate(pages, start=1):
+                line = topic(f"{id}-{count}", escape(url), escape(title) or escape(url), relevance)
+                file.write(line.encode(frame.encoding, "xmlcharrefreplace"))
+            file.write(frame.after)
+        os.replace(part, out)
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _frame(source: Path) -> _Frame:
+    if source.suffix.lower() in (".xtm", ".xml"):
+        namespace, name = root(size_checked(source))
+        if name == "topicMap":
+            return _cut(source, namespace.endswith("/1.0/"))
+    return _Frame("".join([HEAD, *lines(ontology.read(source))]).encode(), TAIL.encode())
+
+
+def _cut(source: Path, is_first: bool) -> _Frame:
+    """A topic map, cut before the end tag of its root."""
+    data = source.read_bytes()
+    parser = expat.ParserCreate()
+    said: dict[str, str] = {}
+    depth = end = 0
+
+    def declaration(version: str, encoding: str | None, standalone: int) -> None:
+        said["encoding"] = encoding or ""
+
+    def start_element(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        if not depth:
+            said["prefix"] = name.removesuffix("topicMap")
+            said["xlink"] = "" if attributes.get("xmlns:xlink") == _XLINK else f' xmlns:xlink="{_XLINK}"'
+        depth += 1
+
+    def end_element(name: str) -> None:
+        nonlocal depth, end
+        depth -= 1
+        end = parser.CurrentByteIndex
+
+    parser.XmlDeclHandler = declaration
+    parser.StartElementHandler = start_element
+    parser.EndElementHandler = end_element
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise BadInput(f"{source.name}:{error.lineno}: {expat.ErrorString(error.code)}") from error
+    encoding = said.get("encoding") or "utf-8"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16-le" if data[:2] == b"\xff\xfe" else "utf-16-be"
+    if not data[end:].startswith("</".encode(encoding)):
+        raise BadInput(f"{source.name}: no topic in it")
+    return _Frame(data[:end], data[end:], encoding, said["prefix"], is_first, said["xlink"] if is_first else "")
+
+
+def _kind(frame: _Frame, id: str, identifier: str) -> str:
+    """The topic that says what a page, an address or a relevance is."""
+    p, name = frame.prefix, identifier.rpartition(":")[2]
+    if frame.is_first:
+        reference = f'<{p}subjectIndicatorRef xlink:href="{identifier}"/>'
+        identity = f"<{p}subjectIdentity>{reference}</{p}subjectIdentity>"
+        label = f"<{p}baseName><{p}baseNameString>{name}</{p}baseNameString></{p}baseName>"
+    else:
+        identity = f'<{p}subjectIdentifier href="{identifier}"/>'
+        label = f"<{p}name><{p}value>{name}</{p}value></{p}name>"
+    return f'<{p}topic id="{id}-{name}"{frame.xlink}>{identity}{label}</{p}topic>\n'
+
+
+def _topics_2(frame: _Frame, kind: str) -> Callable[[str, str, str, float], str]:
+    p = frame.prefix
+
+    def occurrence(name: str, value: str) -> str:
+        return f'<{p}occurrence><{p}type><{p}topicRef href="#{kind}-{name}"/></{p}type>{value}</{p}occurrence>'
+
+    page = f'<{p}instanceOf><{p}topicRef href="#{kind}-page"/></{p}instanceOf>'
+    number = 'datatype="http://www.w3.org/2001/XMLSchema#double"'
+
+    def topic(id: str, url: str, title: str, relevance: float) -> str:
+        address = occurrence("url", f'<{p}resourceRef href="{url}"/>')
+        worth = occurrence("relevance", f"<{p}resourceData {number}>{relevance:.6g}</{p}resourceData>")
+        name = f"<{p}name><{p}value>{title}</{p}value></{p}name>"
+        return f'<{p}topic id="{id}"><{p}subjectLocator href="{url}"/>{page}{name}{address}{worth}</{p}topic>\n'
+
+    return topic
+
+
+def _topics_1(frame: _Frame, kind: str) -> Callable[[str, str, str, float], str]:
+    p = frame.prefix
+
+    def type_of(name: str) -> str:
+        return f'<{p}instanceOf><{p}topicRef xlink:href="#{kind}-{name}"/></{p}instanceOf>'
+
+    def topic(id: str, url: str, title: str, relevance: float) -> str:
+        resource = f'<{p}resourceRef xlink:href="{url}"/>'
+        identity = f"<{p}subjectIdentity>{resource}</{p}subjectIdentity>"
+        # in XTM 1.0 topics with the same name in the same scope are one: a scope of its own keeps pages apart
+        scope = f'<{p}scope><{p}topicRef xlink:href="#{id}"/></{p}scope>'
+        name = f"<{p}baseName>{scope}<{p}baseNameString>{title}</{p}baseNameString></{p}baseName>"
+        address = f"<{p}occurrence>{type_of('url')}{resource}</{p}occurrence>"
+        data = f"<{p}resourceData>{relevance:.6g}</{p}resourceData>"
+        worth = f"<{p}occurrence>{type_of('relevance')}{data}</{p}occurrence>"
+        return f'<{p}topic id="{id}"{frame.xlink}>{type_of("page")}{identity}{name}{address}{worth}</{p}topic>\n'
+
+    return topic

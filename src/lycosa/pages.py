@@ -1,0 +1,52 @@
+"""Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic judge` reads."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lycosa.parse import Parsers
+from lycosa.store.warc import read_responses
+from lycosa.types import BadInput, Link, Page, Reply
+
+_HTML = {".html", ".htm", ".xhtml"}
+_PLAIN = {".txt", ".text", ".md"}
+_MOST_BYTES = 20_000_000
+
+
+def read_pages(path: Path) -> Iterator[tuple[str, Page]]:
+    """Name and page of every HTML and text file below a folder, or URL and page of every HTML answer in a WARC."""
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.suffix.lower() in _HTML | _PLAIN and file.is_file():
+                yield file.relative_to(path).as_posix(), read_page(file)
+    elif path.name.endswith((".warc", ".warc.gz")) and path.exists():
+        yield from _from_warc(path)
+    elif path.exists():
+        raise BadInput(f"{path}: neither a folder of pages nor a WARC (.warc, .warc.gz)")
+    else:
+        raise BadInput(f"{path}: there is no such folder or file")
+
+
+def read_page(file: Path) -> Page:
+    """One HTML or text file."""
+    try:
+        with file.open("rb") as opened:
+            body = opened.read(_MOST_BYTES)
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read: {error.strerror}") from None
+    if file.suffix.lower() in _PLAIN:
+        body = b"<pre>" + body.replace(b"&", b"&amp;").replace(b"<", b"&lt;") + b"</pre>"
+    return _parse(f"file:///{file.name}", "text/html", body)
+
+
+def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:
+    for answer in read_responses(path):
+        kind = answer.headers.get("content-type", "")
+        if answer.status == 200 and "html" in kind.lower():
+            try:
+                yield answer.url, _parse(answer.url, kind, answer.body)
+            except ValueError:
+                continue  # a page that cannot be read teaches nothing
+
+
+def _parse(url: str, content_type: str, body: bytes) -> Page:
+    return Parsers().parse(Reply(Link(url), url=url, status=200, content_type=content_type, body=body))

@@ -1,0 +1,232 @@
+"""One run of a crawl folder: open, crawl, commit as it goes, close. What was stored stays stored, however it ends."""
+
+import asyncio
+import contextlib
+import fcntl
+import gc
+import os
+import resource
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from lycosa import config
+from lycosa.build import Parts, build
+from lycosa.clock import WallClock
+from lycosa.frontier.limits import Quota
+from lycosa.seeds.file import read_seeds
+from lycosa.types import BadInput, Clock, Link, Stateful
+
+COMMIT_EVERY_S = 0.5
+SUMMARY_EVERY_S = 1.0
+
+
+class Run:
+    """A crawl folder at work. `watch` is called about once a second with the summary so far."""
+
+    def __init__(self, folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> None:
+        self.folder = folder
+        self.clock = clock
+        self.parts: Parts = build(folder, settings, source, clock)
+        self.skipped: list[str] = []  # seeds that are no URLs
+        self.stopped_by_user = False
+
+    async def run(self, extra_seeds: list[str], watch: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Start, or go on where the last run ended; the summary at the end."""
+        seeds = self._seeds(extra_seeds)
+        self._open()
+        parts = self.parts
+        try:
+            await parts.http.open()
+            try:
+                await self._crawl(seeds, watch)
+            finally:
+                await parts.http.close()
+            self._commit(force=True)
+            summary = self._summarise()
+            watch(summary)
+        finally:
+            parts.store.close()
+            parts.db.close()
+        return summary
+
+    def _seeds(self, extra: list[str]) -> list[Link]:
+        good, self.skipped = read_seeds(self.parts.config.seeds, self.folder)
+        more, wrong = read_seeds(extra, self.folder)
+        self.skipped += wrong
+        if not good and not more:
+            raise BadInput("; ".join(self.skipped) or f"{self.folder / config.NAME}: seeds: say where to start")
+        return [Link(url) for url in dict.fromkeys(good + more)]
+
+    def _open(self) -> None:
+        parts = self.parts
+        db = parts.db.open()
+        self._check_same_topic()
+        self._started_at = self.clock.now()
+        self._spent_s = float(db.get("spent_s", "0"))
+        parts.totals.load(db)
+        parts.store.open()
+        parts.crawl.bodies.update(db.execute("SELECT digest, min(url) FROM visits WHERE digest != '' GROUP BY digest"))
+        parts.frontier.load()
+        if parts.search:
+            parts.search.load(db)
+        parts.frontier.quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)
+        for name, part in self._stateful():
+            if state := db.get(f"state:{name}"):
+                part.load(msgspec.json.decode(state))
+        self._committed = -1
+        parts.frontier.refused.update(msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]))
+        db.before_commit.append(self._write_state)
+
+    def _check_same_topic(self) -> None:
+        """Scores of two strategies do not compare: a crawl keeps the one it began with."""
+        db, kind = self.parts.db, str(self.parts.config.strategy["kind"])
+        before = db.get("strategy", kind)
+        if before != kind:
+            raise BadInput(f"{self.folder}: this crawl began with strategy {before}; make a new folder for {kind}")
+        db.put("strategy", kind)
+
+    def _stateful(self) -> Iterator[tuple[str, Stateful]]:
+        for name, part in (("judge", self.parts.judge), ("strategy", self.parts.strategy)):
+            if isinstance(part, Stateful):
+                yield name, part
+
+    async def _crawl(self, seeds: list[Link], watch: Callable[[dict[str, Any]], None]) -> None:
+        def stop() -> None:
+            self.stopped_by_user = True
+            self.parts.frontier.stop("stopped by the user")
+            crawling.cancel()
+
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
+                loop.add_signal_handler(number, stop)
+        crawling = asyncio.ensure_future(self.parts.crawl.run(seeds, self.parts.config.fetch.concurrency))
+        jobs = [crawling, asyncio.ensure_future(self._keep(watch))]
+        if self.parts.search:
+            jobs.append(asyncio.ensure_future(self.parts.search.run()))
+        try:
+            await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for job in jobs:
+                job.cancel()
+            results = await asyncio.gather(*jobs, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
+                raise _first(result)
+
+    async def _keep(self, watch: Callable[[dict[str, Any]], None]) -> None:
+        """Commit and report as the crawl goes."""
+        reported = 0.0
+        while True:
+            await asyncio.sleep(COMMIT_EVERY_S)
+            self._commit()
+            if time.monotonic() - reported >= SUMMARY_EVERY_S - 0.1:
+                reported = time.monotonic()
+                watch(self._summarise())
+
+    def _commit(self, force: bool = False) -> None:
+        parts = self.parts
+        if parts.totals.visits == self._committed and not force:
+            return
+        self._committed = parts.totals.visits
+        parts.db.commit()
+
+    def _write_state(self) -> None:
+        """Whoever commits: what was learned from the visits belongs to them."""
+        parts = self.parts
+        for name, part in self._stateful():
+            parts.db.put(f"state:{name}", msgspec.json.encode(part.save()).decode())
+        parts.db.put("spent_s", repr(self._seconds()))
+        parts.db.put("ended", parts.frontier.ended)
+        parts.db.put("refused", msgspec.json.encode(parts.frontier.refused).decode())
+
+    def _seconds(self) -> float:
+        return self._spent_s + self.clock.now() - self._started_at
+
+    def _summarise(self) -> dict[str, Any]:
+        """Totals as they are now, also written to summary.json."""
+        totals, outlook = self.parts.totals, self.parts.frontier.outlook()
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        summary = {
+            "pages": totals.pages,
+            "relevant": totals.relevant,
+            "harvest_rate": totals.relevant / totals.pages if totals.pages else 0.0,
+            "visits": totals.visits,
+            "duplicates": totals.duplicates,
+            "bytes": totals.bytes,
+            "errors": dict(totals.errors.most_common()),
+            **{name: getattr(outlook, name) for name in outlook.__struct_fields__},
+            "seconds": round(self._seconds(), 3),
+            "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
+            "rss_mb": round(_peak_kb(usage.ru_maxrss) / 1024, 1),
+        }
+        part = self.folder / "summary.json.part"
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=2))
+        part.replace(self.folder / "summary.json")
+        return summary
+
+
+def _peak_kb(from_usage: int) -> float:
+    """The most memory this process ever held. Linux lets a child inherit its parent's figure, so ask for our own."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
+    return from_usage / (1024 if sys.platform == "darwin" else 1)
+
+
+def _first(error: BaseException) -> BaseException:
+    """The cause inside a group of failures: they are all the same one."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def run_folder(
+    folder: Path, overrides: list[str], extra_seeds: list[str], watch: Callable[[dict[str, Any]], None]
+) -> tuple[dict[str, Any], Run]:
+    """Crawl a folder in this process until it is done, stopped or broken."""
+    settings, source = config.load(folder, overrides)
+    with lock(source.path):
+        _prepare_process()
+        run = Run(source.path.parent, settings, source, WallClock())
+        try:
+            summary = _loop_runner()(run.run(extra_seeds, watch))
+        except (OSError, sqlite3.OperationalError) as error:
+            raise BadInput(
+                f"{folder}: the disk is full or cannot be written ({error}); what was stored is safe"
+            ) from error
+        return summary, run
+
+
+@contextlib.contextmanager
+def lock(path: Path) -> Iterator[IO[bytes]]:
+    """One process a folder: two would ask each host twice as often."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInput(f"{path.parent}: another lycosa is at work in this folder") from None
+        yield file
+
+
+def _prepare_process() -> None:
+    """Room for many connections, and no garbage collection every few pages: what a page leaves behind is no cycle."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
+    gc.set_threshold(100_000, 20, 100)
+
+
+def _loop_runner() -> Callable[[Any], Any]:
+    if os.name == "nt":
+        return asyncio.run
+    import uvloop
+
+    return uvloop.run

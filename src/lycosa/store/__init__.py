@@ -1,0 +1,1 @@
+"""Where replies are kept: every exchange with the web, as it came."""

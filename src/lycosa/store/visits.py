@@ -1,0 +1,87 @@
+"""Every visit, in the order of fetching: a row in crawl.db, its exchanges in the WARC."""
+
+from collections import Counter
+
+import msgspec
+
+from lycosa.db import CrawlDb
+from lycosa.store.warc import WarcWriter
+from lycosa.types import Visit
+
+_INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 25)})"
+
+
+class Totals:
+    """What a crawl has so far, over all its runs."""
+
+    def __init__(self) -> None:
+        self.visits = 0
+        self.pages = 0  # successful HTML pages
+        self.relevant = 0
+        self.duplicates = 0
+        self.bytes = 0
+        self.errors: Counter[str] = Counter()
+
+    def load(self, db: CrawlDb) -> None:
+        self.visits, self.pages, self.relevant, self.duplicates, self.bytes = db.execute(
+            "SELECT count(*), coalesce(sum(error = '' AND digest != ''), 0), coalesce(sum(on_topic), 0),"
+            " coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
+        ).fetchone()
+        self.errors.update(dict(db.execute("SELECT error, count(*) FROM visits WHERE error != '' GROUP BY error")))
+
+    def write(self, visit: Visit) -> None:
+        self.visits += 1
+        self.bytes += len(visit.reply.body)
+        self.relevant += visit.verdict.on_topic
+        if visit.reply.error:
+            self.errors[visit.reply.error] += 1
+        elif visit.digest:
+            self.pages += 1
+            self.duplicates += bool(visit.duplicate_of)
+
+
+class VisitStore:
+    """Writes visits; the WARC is on disk before the commit that speaks of it."""
+
+    def __init__(self, db: CrawlDb, warc: WarcWriter | None) -> None:
+        self._db = db
+        self._warc = warc
+
+    def open(self) -> None:
+        """Cut off what a killed run wrote to the WARC after its last commit."""
+        self._next = self._db.execute("SELECT coalesce(max(n), 0) + 1 FROM visits").fetchone()[0]
+        if self._warc:
+            name, _, offset = self._db.get("warc_end").rpartition(" ")
+            self._warc.cut(name, int(offset or 0))
+            self._warc.open()
+            self._db.before_commit.append(self._settle)
+
+    def write(self, visit: Visit) -> None:
+        reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
+        warc, offset, _ = self._warc.write(reply.exchanges) if self._warc and reply.exchanges else ("", 0, 0)
+        judged = bool(visit.digest) and not visit.duplicate_of and not reply.error
+        row = (
+            *(self._next, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
+            *(len(reply.body), reply.content_type, visit.digest, _signed(page.simhash)),
+            *(link.depth, link.source, link.anchor, visit.score),
+            *((verdict.relevance, verdict.on_topic, verdict.label) if judged else (None, False, "")),
+            *(page.title, page.language, msgspec.json.encode(verdict.why).decode() if verdict.why else ""),
+            *(visit.duplicate_of, warc, offset),
+        )
+        self._db.execute(_INSERT, row)
+        self._next += 1
+
+    def close(self) -> None:
+        if self._warc:
+            self._warc.close()
+
+    def _settle(self) -> None:
+        assert self._warc
+        self._warc.flush()
+        name, offset = self._warc.position()
+        self._db.put("warc_end", f"{name} {offset}")
+
+
+def _signed(number: int) -> int:
+    """SQLite's integers have a sign."""
+    return number - (1 << 64) if number >= 1 << 63 else number

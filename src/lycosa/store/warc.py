@@ -1,0 +1,399 @@
+"""Keep every exchange as it came: WARC 1.1, one gzip member a record, so that any record can be read by its offset.
+
+The same exchanges written to an empty folder give the same bytes: dates and record names come from the exchanges.
+"""
+
+import hashlib
+import os
+import re
+from base64 import b32encode
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from io import BytesIO, FileIO
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+from urllib.parse import quote
+
+import xxhash
+import zstandard
+from fastwarc.stream_io import BrotliReader
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from isal import igzip_lib, isal_zlib
+
+from lycosa.types import BadInput, Exchange
+
+MAX_FILE_BYTES = 1_000_000_000
+MAX_BODY_BYTES = 64_000_000
+_MAX_HEAD_BYTES = 256_000
+_MAX_MEMBERS = 64  # each further member or chunk costs a step; a hostile body could have millions
+_MAX_CHUNKS = 1_000_000
+_MAX_WINDOW_BYTES = 8 << 20  # what RFC 8878 asks every zstd reader to support, and no more
+
+_DAMAGE = (OSError, EOFError, ValueError, zstandard.ZstdError, cast(type[Exception], isal_zlib.error))
+_NAME = re.compile(r"lycosa-(\d{5,})\.warc\.gz")
+_GZIP_START = b"\x1f\x8b"
+_GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # no name, no time: nothing that changes between runs
+_STORED_BYTES = 65_535  # the longest stored block of deflate
+_URI_CHARACTERS = "".join(map(chr, range(33, 127)))
+_FRAMING = re.compile(rb"^(?:content-length|transfer-encoding)[ \t]*:.*(?:\n[ \t].*)*\n?", re.I | re.M)
+_ENCODED = re.compile(rb"^content-encoding[ \t]*:[ \t]*(?!identity)[^\s]", re.I | re.M)
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_CHUNK = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
+
+
+class WarcWriter:
+    """Append exchanges to the files of a folder; once `write` returns, a killed process loses nothing of them."""
+
+    def __init__(self, folder: Path, software: str = "lycosa", max_bytes: int = MAX_FILE_BYTES) -> None:
+        self._folder = folder
+        self._software = software
+        self._max_bytes = max_bytes
+        self._file: FileIO | None = None  # unbuffered: what is written is the system's, and failures show at once
+        self._name = ""
+        self._size = 0
+
+    def cut(self, file: str, offset: int) -> None:
+        """Forget what was written after a `position`: call it before `open` when the last run may have been killed."""
+        if file:
+            path = self._folder / file
+            size = path.stat().st_size if _NAME.fullmatch(file) and path.is_file() else None
+            if size is None:
+                raise BadInput(f"{path}: the crawl wrote this file, but it is gone")
+            if size < offset:
+                raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {offset}; its end is lost")
+            os.truncate(path, offset)
+        for name in self._names():
+            if _number(name) > _number(file):
+                (self._folder / name).unlink()
+
+    def open(self) -> None:
+        """Go on where the last file of the folder ends; a first file comes with the first exchange."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if names := self._names():
+            self._start(names[-1], "ab")
+
+    def write(self, exchanges: Sequence[Exchange]) -> tuple[str, int, int]:
+        """All of one reply; where the last answer is: file, offset and length. Nothing is written if it fails."""
+        if not exchanges:
+            return "", 0, 0
+        if self._file is None or self._size >= self._max_bytes:
+            self._start(f"lycosa-{_number(self._name) + 1:05}.warc.gz", "xb")
+        records = [] if self._size else [_info(self._name, self._software, exchanges[0].at)]
+        offset = end = self._size + sum(map(len, records))
+        for exchange in exchanges:
+            offset, place = end, f"{self._name} {end}"
+            records.append(_response(exchange, place))
+            length = len(records[-1])
+            if exchange.request:
+                records.append(_request(exchange, place))
+                end += len(records[-1])
+            end += length
+        self._append(b"".join(records))
+        return self._name, offset, length
+
+    def position(self) -> tuple[str, int]:
+        """The file written to and its end, for `cut`; an empty name before the first exchange."""
+        return self._name, self._size
+
+    def flush(self) -> None:
+        """Hand everything to the operating system: already done, `write` keeps nothing back."""
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _names(self) -> list[str]:
+        """Ours only: other files in the folder are left alone."""
+        names = (path.name for path in self._folder.glob("lycosa-*.warc.gz"))
+        return sorted(filter(_NAME.fullmatch, names), key=_number)
+
+    def _start(self, name: str, mode: str) -> None:
+        file = FileIO(self._folder / name, mode)
+        self.close()
+        self._file, self._name, self._size = file, name, file.tell()
+
+    def _append(self, data: bytes) -> None:
+        """All or nothing: a full disk must not leave half a record before the next one."""
+        assert self._file is not None
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError:
+            with suppress(OSError):
+                self._file.truncate(self._size)
+                self._file.seek(self._size)
+            raise
+        self._size += len(data)
+
+
+def _number(name: str) -> int:
+    return int(found[1]) if (found := _NAME.fullmatch(name)) else 0
+
+
+def _info(name: str, software: str, at: float) -> bytes:
+    block = (
+        f"software: {software}\r\nformat: WARC File Format 1.1\r\n"
+        "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
+    ).encode()
+    head = (
+        f"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: {_record_id('warcinfo', name, at)}\r\n"
+        f"WARC-Date: {_date(at)}\r\nWARC-Filename: {name}\r\nWARC-Block-Digest: {_digest(hashlib.sha1(block))}\r\n"
+        f"Content-Type: application/warc-fields\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return _member(head.encode() + block)
+
+
+def _response(exchange: Exchange, place: str) -> bytes:
+    http, payload = _framed(exchange.head, exchange.payload), exchange.payload
+    block = hashlib.sha1(http)
+    block.update(payload)
+    address = f"WARC-IP-Address: {exchange.ip}\r\n" if exchange.ip else ""
+    head = (
+        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: {_record_id('response', place, exchange.at)}\r\n"
+        f"WARC-Target-URI: {_uri(exchange.url)}\r\nWARC-Date: {_date(exchange.at)}\r\n{address}"
+        f"WARC-Payload-Digest: {_digest(hashlib.sha1(payload))}\r\nWARC-Block-Digest: {_digest(block)}\r\n"
+        f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(http) + len(payload)}\r\n\r\n"
+    )
+    if _ENCODED.search(http):
+        return _member(head.encode() + http, payload + b"\r\n\r\n")
+    return _member(b"".join((head.encode(), http, payload)))
+
+
+def _request(exchange: Exchange, place: str) -> bytes:
+    http = exchange.request.rstrip(b"\r\n") + b"\r\n\r\n"
+    head = (
+        f"WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: {_record_id('request', place, exchange.at)}\r\n"
+        f"WARC-Target-URI: {_uri(exchange.url)}\r\nWARC-Date: {_date(exchange.at)}\r\n"
+        f"WARC-Concurrent-To: {_record_id('response', place, exchange.at)}\r\n"
+        f"WARC-Block-Digest: {_digest(hashlib.sha1(http))}\r\n"
+        f"Content-Type: application/http;msgtype=request\r\nContent-Length: {len(http)}\r\n\r\n"
+    )
+    return _member(head.encode() + http)
+
+
+def _framed(head: bytes, payload: bytes) -> bytes:
+    """The head that fits the payload as it is stored: its true length, no transfer encoding."""
+    status = _STATUS.match(head)
+    empty = not payload and status is not None and (status[1][:1] == b"1" or status[1] in (b"204", b"304"))
+    length = b"" if empty else b"Content-Length: %d\r\n" % len(payload)
+    found = [line.strip().lower() for line in _FRAMING.findall(head)]
+    if found != ([] if empty else [length.strip().lower()]):
+        return _FRAMING.sub(b"", head).rstrip(b"\r\n") + b"\r\n" + length + b"\r\n"
+    return head if head.endswith(b"\r\n\r\n") else head.rstrip(b"\r\n") + b"\r\n\r\n"
+
+
+def _member(text: bytes, packed: bytes = b"") -> bytes:
+    """One record as a gzip member: `text` is compressed, `packed` stored as it is.
+
+    Compressing once more what is compressed already costs four times the time and yields a longer member.
+    """
+    if not packed:
+        return bytes(igzip_lib.compress(text + b"\r\n\r\n", 1, igzip_lib.COMP_GZIP))
+    stream = isal_zlib.compressobj(1, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)
+    parts = [_GZIP_HEAD, stream.compress(text), stream.flush(isal_zlib.Z_SYNC_FLUSH)]
+    for start in range(0, len(packed), _STORED_BYTES):
+        block = packed[start : start + _STORED_BYTES]
+        last, size = start + _STORED_BYTES >= len(packed), len(block)
+        parts += bytes([last]), size.to_bytes(2, "little"), (size ^ 0xFFFF).to_bytes(2, "little"), block
+    total = (len(text) + len(packed)) & 0xFFFFFFFF
+    check = isal_zlib.crc32(packed, isal_zlib.crc32(text))
+    parts += check.to_bytes(4, "little"), total.to_bytes(4, "little")
+    return b"".join(parts)
+
+
+def _record_id(kind: str, place: str, at: float) -> str:
+    """Drawn from what the record is, not from chance; no two records of a crawl share kind, place and time."""
+    name = xxhash.xxh3_128_hexdigest(f"{kind} {place} {at!r}".encode())
+    return f"<urn:uuid:{name[:8]}-{name[8:12]}-8{name[13:16]}-a{name[17:20]}-{name[20:]}>"  # version 8: our own hash
+
+
+def _date(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def _digest(hashed: "hashlib._Hash") -> str:
+    return "sha1:" + b32encode(hashed.digest()).decode()
+
+
+def _uri(url: str) -> str:
+    """Nothing that could end the line or the field."""
+    if url.isascii() and url.isprintable() and " " not in url:
+        return url
+    return quote(url, safe=_URI_CHARACTERS, errors="replace")
+
+
+class Record(NamedTuple):
+    """One record as it is stored: the HTTP head with its blank line, and the payload still encoded."""
+
+    url: str
+    head: bytes
+    payload: bytes
+
+
+class Response(NamedTuple):
+    """One answer of a recorded web, ready to be parsed."""
+
+    url: str
+    status: int
+    headers: dict[str, str]  # names in lower case, repeated headers joined by commas
+    body: bytes  # decoded; where there is an error, what could be read of it
+    offset: int
+    error: str = ""  # too-large, or damaged
+
+
+def read_record(path: Path, offset: int, max_bytes: int = MAX_BODY_BYTES) -> Record:
+    """The record at an offset that `write` returned, or that any other WARC index gives."""
+    where = f"{path}: no whole record at byte {offset}"
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            start = file.read(2)
+            file.seek(offset)
+            source = BytesIO(_read_member(file, max_bytes + _MAX_HEAD_BYTES)) if start == _GZIP_START else file
+            for record in ArchiveIterator(source, parse_http=False):
+                block = record.reader.read(max_bytes + 1)
+                if len(block) != record.content_length:
+                    raise BadInput(f"{where}: it is torn, or longer than {max_bytes} bytes")
+                return _split(_target(record), block)
+    except _DAMAGE as error:
+        raise BadInput(f"{where}: {error}") from error
+    raise BadInput(f"{where}: the file ends there")
+
+
+def _read_member(file: BinaryIO, limit: int) -> bytes:
+    stream = isal_zlib.decompressobj(16 + isal_zlib.MAX_WBITS)
+    parts: list[bytes] = []
+    while not stream.eof and limit > 0:
+        data = stream.unconsumed_tail or file.read(65_536)
+        if not data:
+            raise EOFError("it is torn")
+        parts.append(stream.decompress(data, limit))
+        limit -= len(parts[-1])
+    return b"".join(parts)
+
+
+def read_responses(path: Path, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Response]:
+    """Every HTTP answer of a WARC, compressed or not, ours or anyone's.
+
+    Revisit records are passed over: they name a page without bringing it. A record that is torn or too large comes
+    with an error; where the file itself cannot be read on, BadInput ends the iteration.
+    """
+    end = 0
+    try:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=False):
+                end = record.stream_pos
+                url = _target(record)
+                if not url.startswith(("http://", "https://")):  # name look-ups are responses too
+                    continue
+                block = record.reader.read(max_bytes + 1)
+                found = to_response(_split(url, block), end, max_bytes)
+                if len(block) != record.content_length:
+                    found = found._replace(error="too-large" if len(block) > max_bytes else "damaged")
+                yield found
+    except _DAMAGE as error:
+        raise BadInput(f"{path}: cannot be read as a WARC after byte {end}: {error}") from error
+
+
+def to_response(record: Record, offset: int = 0, max_bytes: int = MAX_BODY_BYTES) -> Response:
+    """Status, headers and decoded body of a record."""
+    status = _STATUS.match(record.head)
+    if status is None:
+        return Response(record.url, 0, {}, record.payload, offset, "damaged")
+    headers, body, error = _headers(record.head), record.payload, ""
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        body = _dechunk(body)
+    try:
+        body = _decode(body, headers.get("content-encoding", ""), max_bytes)
+    except _DAMAGE:
+        if body.lstrip()[:1] != b"<":  # some recorders decode the page and keep the header
+            body, error = b"", "damaged"
+    if len(body) > max_bytes:
+        body, error = body[:max_bytes], "too-large"
+    return Response(record.url, int(status[1]), headers, body, offset, error)
+
+
+def _target(record: WarcRecord) -> str:
+    return (record.headers.get_bytes(b"WARC-Target-URI") or b"").decode(errors="replace").strip("<> ")
+
+
+def _split(url: str, block: bytes) -> Record:
+    end = _HEAD_END.search(block, 0, _MAX_HEAD_BYTES)
+    cut = end.end() if end else min(len(block), _MAX_HEAD_BYTES)
+    return Record(url, block[:cut], block[cut:])
+
+
+def _headers(head: bytes) -> dict[str, str]:
+    try:
+        text = head.decode()
+    except UnicodeDecodeError:
+        text = head.decode("latin-1")
+    headers: dict[str, str] = {}
+    for line in re.sub(r"\r?\n[ \t]+", " ", text).split("\n")[1:]:
+        name, colon, value = line.partition(":")
+        name, value = name.strip().lower(), value.strip()
+        if colon and headers.get(name, value) != value:
+            value = f"{headers[name]}, {value}"
+        if colon:
+            headers[name] = value
+    return headers
+
+
+def _dechunk(payload: bytes) -> bytes:
+    """The chunks put together; a payload without them, whatever its head says, stays as it is."""
+    parts: list[bytes] = []
+    at = 0
+    while len(parts) < _MAX_CHUNKS and (size := _CHUNK.match(payload, at)):
+        start, at = size.end(), size.end() + int(size[1], 16)
+        parts.append(payload[start:at])
+        if start == at:
+            break
+        at += 2 if payload[at : at + 1] == b"\r" else 1
+    return b"".join(parts) if parts else payload
+
+
+def _decode(body: bytes, encodings: str, max_bytes: int) -> bytes:
+    """Undo the content encodings, last one first; at most one byte more than allowed, so that too much shows."""
+    for encoding in reversed(encodings.lower().split(",")[:4]):
+        if not body:
+            return body
+        match encoding.strip():
+            case "gzip" | "x-gzip":
+                body = _gunzip(body, max_bytes + 1)
+            case "deflate":
+                body = _inflate(body, max_bytes + 1)
+            case "br":
+                body = BrotliReader(BytesIO(body)).read(max_bytes + 1)
+            case "zstd":
+                unpack = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES)
+                body = unpack.stream_reader(body, read_across_frames=True).read(max_bytes + 1)
+    return body
+
+
+def _gunzip(body: bytes, limit: int) -> bytes:
+    """Member after member; what follows the last is passed over, as browsers do."""
+    parts: list[bytes] = []
+    for _ in range(_MAX_MEMBERS):
+        if parts and not body.startswith(_GZIP_START):
+            break
+        stream = isal_zlib.decompressobj(16 + isal_zlib.MAX_WBITS)
+        parts.append(stream.decompress(body, limit))
+        limit -= len(parts[-1])
+        body = stream.unused_data
+        if not stream.eof and not any(parts):
+            raise EOFError("cut short before the first byte")
+        if limit <= 0 or not stream.eof:
+            break
+    return b"".join(parts)
+
+
+def _inflate(body: bytes, limit: int) -> bytes:
+    """The standard means zlib's wrapping; many servers leave it out."""
+    try:
+        return bytes(isal_zlib.decompressobj(isal_zlib.MAX_WBITS).decompress(body, limit))
+    except _DAMAGE:
+        return bytes(isal_zlib.decompressobj(-isal_zlib.MAX_WBITS).decompress(body, limit))

@@ -1,0 +1,599 @@
+"""What we write, others read: warcio and fastwarc are the judges."""
+
+import gzip
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import brotli
+import pytest
+import warcio.checker
+import zstandard
+from fastwarc.warc import ArchiveIterator as FastIterator
+from fastwarc.warc import has_valid_block_digest, has_valid_payload_digest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
+from warcio.recordloader import ArcWarcRecord
+
+from lycosa.store.warc import Record, Response, WarcWriter, read_record, read_responses, to_response
+from lycosa.types import BadInput, Exchange
+
+AT = 1_790_000_000.123456
+FIRST, SECOND, THIRD = (f"lycosa-{number:05}.warc.gz" for number in (1, 2, 3))
+REQUEST = b"GET /a HTTP/1.1\r\nHost: example.org\r\nUser-Agent: Lycosa\r\n\r\n"
+PAGE = b"<html><title>A page</title>" + b"words and words, " * 200
+SQUEEZED = gzip.compress(PAGE, mtime=0)  # no time in it: the examples must repeat
+EVERY_PLACE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def exchange(url: str = "http://example.org/a", head: bytes = b"", payload: bytes = PAGE, at: float = AT) -> Exchange:
+    head = head or b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(payload)
+    return Exchange(url, REQUEST, head, payload, at, "192.0.2.7")
+
+
+def packed(payload: bytes = PAGE, encoding: str = "gzip") -> Exchange:
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(payload)}\r\n\r\n"
+    return exchange(head=head.encode(), payload=payload)
+
+
+@contextmanager
+def opened(folder: Path, max_bytes: int = 10**9) -> Iterator[WarcWriter]:
+    writer = WarcWriter(folder, "lycosa/test", max_bytes)
+    writer.open()
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def write(folder: Path, *exchanges: Exchange) -> tuple[str, int, int]:
+    with opened(folder) as writer:
+        return [writer.write([one]) for one in exchanges][-1]
+
+
+def independent(path: Path) -> list[tuple[ArcWarcRecord, bytes]]:
+    """Every record and its raw payload as warcio reads them, digests checked."""
+    with path.open("rb") as file:
+        records = []
+        for record in ArchiveIterator(file, check_digests="raise"):
+            records.append((record, record.raw_stream.read()))
+        return records
+
+
+def responses(path: Path) -> list[tuple[ArcWarcRecord, bytes]]:
+    return [(record, payload) for record, payload in independent(path) if record.rec_type == "response"]
+
+
+def check(path: Path) -> int:
+    """What `warcio check` says: 0 is clean, digests, members and all."""
+
+    class Args:
+        inputs = (str(path),)
+        verbose = False
+
+    return warcio.checker.Checker(Args).process_all() or 0
+
+
+class TestWrite:
+    def test_first_record_says_who_wrote_it(self, tmp_path: Path) -> None:
+        write(tmp_path, exchange())
+        info, fields = independent(tmp_path / FIRST)[0]
+        assert info.rec_type == "warcinfo"
+        assert info.rec_headers.get_header("WARC-Filename") == FIRST
+        assert b"software: lycosa/test\r\n" in fields
+
+    def test_response_and_request_belong_together(self, tmp_path: Path) -> None:
+        write(tmp_path, exchange())
+        (_, (answer, payload), (question, nothing)) = independent(tmp_path / FIRST)
+        assert (answer.rec_type, question.rec_type) == ("response", "request")
+        assert (payload, nothing) == (PAGE, b"")
+        answered, asked = answer.rec_headers, question.rec_headers
+        assert asked.get_header("WARC-Concurrent-To") == answered.get_header("WARC-Record-ID")
+        assert asked.get_header("WARC-Record-ID") != answered.get_header("WARC-Record-ID")
+        assert answered.get_header("WARC-Target-URI") == asked.get_header("WARC-Target-URI") == "http://example.org/a"
+        assert answered.get_header("WARC-Date") == "2026-09-21T14:13:20.123456Z"
+        assert answered.get_header("WARC-IP-Address") == "192.0.2.7"
+        assert answered.get_header("Content-Type") == "application/http;msgtype=response"
+        assert question.http_headers.get_header("User-Agent") == "Lycosa"
+
+    @pytest.mark.parametrize("one", [exchange(), packed(SQUEEZED), packed(random.Random(1).randbytes(200_000))])
+    def test_other_readers_find_it_clean(self, tmp_path: Path, one: Exchange) -> None:
+        write(tmp_path, one, one)
+        assert check(tmp_path / FIRST) == 0
+        assert [payload for _, payload in responses(tmp_path / FIRST)] == [one.payload] * 2
+        with (tmp_path / FIRST).open("rb") as file:
+            records = list(FastIterator(file, func_filter=has_valid_block_digest, parse_http=False))
+            assert len(records) == 5
+            file.seek(0)
+            assert len(list(FastIterator(file, func_filter=has_valid_payload_digest))) == 2
+
+    def test_returns_the_place_of_the_last_response(self, tmp_path: Path) -> None:
+        redirect = exchange("http://example.org/", b"HTTP/1.1 301 Moved\r\nLocation: /a\r\n\r\n", b"")
+        with opened(tmp_path) as writer:
+            name, offset, length = writer.write([redirect, exchange()])
+        member = (tmp_path / name).read_bytes()[offset : offset + length]
+        assert gzip.decompress(member).startswith(b"WARC/1.1\r\nWARC-Type: response\r\n")
+        assert read_record(tmp_path / name, offset).payload == PAGE
+        assert [record.http_headers.get_statuscode() for record, _ in responses(tmp_path / name)] == ["301", "200"]
+
+    def test_nothing_to_write(self, tmp_path: Path) -> None:
+        with opened(tmp_path) as writer:
+            assert writer.write([]) == ("", 0, 0)
+            assert writer.position() == ("", 0)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_without_a_request_or_an_address(self, tmp_path: Path) -> None:
+        write(tmp_path, Exchange("http://example.org/", b"", b"HTTP/1.1 200 OK\r\n\r\n", b"x", AT))
+        assert [record.rec_type for record, _ in independent(tmp_path / FIRST)] == ["warcinfo", "response"]
+        assert responses(tmp_path / FIRST)[0][0].rec_headers.get_header("WARC-IP-Address") is None
+
+    def test_same_exchanges_same_bytes(self, tmp_path: Path) -> None:
+        for folder in ("one", "two"):
+            write(tmp_path / folder, exchange(), packed(SQUEEZED), exchange())
+        assert (tmp_path / "one" / FIRST).read_bytes() == (tmp_path / "two" / FIRST).read_bytes()
+
+    def test_record_ids_differ_even_for_the_same_exchange(self, tmp_path: Path) -> None:
+        write(tmp_path, exchange(), exchange())
+        names = [record.rec_headers.get_header("WARC-Record-ID") for record, _ in independent(tmp_path / FIRST)]
+        assert len(set(names)) == len(names) == 5
+
+    def test_compressed_payload_is_not_compressed_again(self, tmp_path: Path) -> None:
+        noise = random.Random(1).randbytes(150_000)
+        _, _, length = write(tmp_path, packed(noise))
+        assert noise[:60_000] in (tmp_path / FIRST).read_bytes()
+        assert length < len(noise) + 700
+
+    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        payload=st.binary(max_size=500) | st.integers(65_520, 65_550).map(bytes) | st.just(bytes(131_070)),
+        encoded=st.booleans(),
+        at=st.floats(0, 4e9),
+        url=st.text(max_size=30).map("http://example.org/".__add__),
+    )
+    def test_any_exchange_comes_back(self, tmp_path: Path, payload: bytes, encoded: bool, at: float, url: str) -> None:
+        coding = b"Content-Encoding: br\r\n" if encoded else b""
+        one = exchange(url, b"HTTP/1.1 200 OK\r\nX: \xff\r\n" + coding, payload, at)
+        name, offset, _ = write(tmp_path, one)
+        assert read_record(tmp_path / name, offset).payload == payload
+        assert responses(tmp_path / name)[-1][1] == payload
+        (tmp_path / name).unlink()
+
+
+class TestHead:
+    @pytest.mark.parametrize(
+        "head",
+        [
+            b"HTTP/1.1 200 OK\r\nServer: x\r\n",
+            b"HTTP/1.1 200 OK\r\nServer: x",
+            b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 3\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\nServer: x\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\nServer: x\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length:\r\n  4\r\nServer: x\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nServer: x\r\n\r\n",
+            b"HTTP/1.1 200 OK\nContent-Length: 17\nServer: x\n\n",
+        ],
+    )
+    def test_length_is_that_of_the_payload(self, tmp_path: Path, head: bytes) -> None:
+        name, _, _ = write(tmp_path, exchange(head=head, payload=b"abc"))
+        assert check(tmp_path / name) == 0
+        ((answer, payload),) = responses(tmp_path / name)
+        http = answer.http_headers
+        assert payload == b"abc"
+        assert [value for key, value in http.headers if key.lower() == "content-length"] == ["3"]
+        assert http.get_header("Transfer-Encoding") is None
+        assert http.get_header("Server") == "x"
+
+    def test_a_true_head_is_not_touched(self, tmp_path: Path) -> None:
+        head = b"HTTP/1.1 200 Okay\r\nx-ODD:  \xe9 \r\nContent-Encoding: gzip\r\ncontent-length: 3\r\nA: b\r\n\r\n"
+        name, offset, _ = write(tmp_path, exchange(head=head, payload=b"abc"))
+        assert read_record(tmp_path / name, offset) == Record("http://example.org/a", head, b"abc")
+
+    @pytest.mark.parametrize("status", ["100 Continue", "103 Early Hints", "204 No Content", "304 Not Modified"])
+    def test_answers_that_have_no_body_have_no_length(self, tmp_path: Path, status: str) -> None:
+        head = f"HTTP/1.1 {status}\r\nContent-Length: 512\r\nETag: x\r\n\r\n".encode()
+        name, offset, _ = write(tmp_path, exchange(head=head, payload=b""))
+        assert check(tmp_path / name) == 0
+        assert read_record(tmp_path / name, offset).head == head.replace(b"Content-Length: 512\r\n", b"")
+
+    def test_empty_payload(self, tmp_path: Path) -> None:
+        name, offset, _ = write(tmp_path, exchange(head=b"HTTP/1.1 200 OK\r\n\r\n", payload=b""))
+        assert check(tmp_path / name) == 0
+        assert read_record(tmp_path / name, offset)[1:] == (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", b"")
+
+    @pytest.mark.parametrize(
+        ("url", "kept"),
+        [
+            ("http://example.org/ä?q=ö", "http://example.org/%C3%A4?q=%C3%B6"),
+            ("http://example.org/\r\nWARC-Type: warcinfo", "http://example.org/%0D%0AWARC-Type:%20warcinfo"),
+            ("http://example.org/%C3%A4%zz", "http://example.org/%C3%A4%zz"),
+            ("http://example.org/\ud800", "http://example.org/?"),
+        ],
+    )
+    def test_an_address_cannot_break_the_record(self, tmp_path: Path, url: str, kept: str) -> None:
+        name, offset, _ = write(tmp_path, exchange(url))
+        assert check(tmp_path / name) == 0
+        assert responses(tmp_path / name)[0][0].rec_headers.get_header("WARC-Target-URI") == kept
+        assert read_record(tmp_path / name, offset).url == kept
+
+
+class TestFiles:
+    def test_a_full_file_is_followed_by_the_next(self, tmp_path: Path) -> None:
+        with opened(tmp_path, max_bytes=4000) as writer:
+            names = [writer.write([packed(bytes(1500))])[0] for _ in range(5)]
+            assert writer.position() == (THIRD, (tmp_path / THIRD).stat().st_size)
+        assert names == [FIRST, FIRST, SECOND, SECOND, THIRD]
+        for name in set(names):
+            assert check(tmp_path / name) == 0
+            assert independent(tmp_path / name)[0][0].rec_type == "warcinfo"
+
+    def test_goes_on_in_the_last_file(self, tmp_path: Path) -> None:
+        for _ in range(3):
+            name, offset, _ = write(tmp_path, exchange())
+        assert [path.name for path in tmp_path.iterdir()] == [FIRST]
+        assert [record.rec_type for record, _ in independent(tmp_path / FIRST)] == [
+            "warcinfo",
+            *["response", "request"] * 3,
+        ]
+        assert read_record(tmp_path / name, offset).payload == PAGE
+
+    def test_restart_at_a_full_file(self, tmp_path: Path) -> None:
+        for expected in (FIRST, SECOND):
+            with opened(tmp_path, max_bytes=100) as writer:
+                assert writer.write([exchange()])[0] == expected
+
+    def test_numbers_beyond_five_digits(self, tmp_path: Path) -> None:
+        for number in (99_999, 100_000):
+            (tmp_path / f"lycosa-{number}.warc.gz").write_bytes(b"full")
+        with opened(tmp_path, max_bytes=4) as writer:
+            assert writer.write([exchange()])[0] == "lycosa-100001.warc.gz"
+
+    def test_position_is_the_end_of_the_file(self, tmp_path: Path) -> None:
+        with opened(tmp_path / "deep" / "warc") as writer:
+            for _ in range(2):
+                _, offset, length = writer.write([exchange()])
+                writer.flush()
+                assert writer.position() == (FIRST, (tmp_path / "deep" / "warc" / FIRST).stat().st_size)
+                assert writer.position()[1] > offset + length
+
+    def test_closing_twice_is_fine(self, tmp_path: Path) -> None:
+        with opened(tmp_path) as writer:
+            writer.write([exchange()])
+            writer.close()
+
+    def test_a_killed_process_loses_nothing(self, tmp_path: Path) -> None:
+        script = (
+            "import os, signal, sys; from pathlib import Path; from lycosa.store.warc import WarcWriter\n"
+            "from lycosa.types import Exchange; writer = WarcWriter(Path(sys.argv[1])); writer.open()\n"
+            "writer.write([Exchange('http://example.org/', b'', b'HTTP/1.1 200 OK', b'kept', 1.0)]); writer.flush()\n"
+            "os.kill(os.getpid(), signal.SIGKILL)"
+        )
+        assert subprocess.run([sys.executable, "-c", script, tmp_path]).returncode == -signal.SIGKILL
+        assert check(tmp_path / FIRST) == 0
+        assert [payload for _, payload in responses(tmp_path / FIRST)] == [b"kept"]
+
+
+class TestFull:
+    def test_a_full_disk_is_an_os_error(self, tmp_path: Path) -> None:
+        if not Path("/dev/full").exists():
+            pytest.skip("this system has no /dev/full")
+        (tmp_path / FIRST).symlink_to("/dev/full")
+        with opened(tmp_path) as writer, pytest.raises(OSError, match="No space left"):
+            writer.write([exchange()])
+
+    def test_what_was_half_written_is_taken_back(self, tmp_path: Path) -> None:
+        with opened(tmp_path) as writer:
+            writer.write([exchange()])
+            before, limits = writer.position(), resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (before[1] + 1000, limits[1]))
+            try:
+                with pytest.raises(OSError, match="too large"):
+                    writer.write([packed(random.Random(1).randbytes(5000))])
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert writer.position() == before
+            assert (tmp_path / FIRST).stat().st_size == before[1]
+            writer.write([exchange()])
+        assert check(tmp_path / FIRST) == 0
+        assert len(responses(tmp_path / FIRST)) == 2
+
+
+class TestCut:
+    @EVERY_PLACE
+    @given(data=st.data())
+    def test_a_torn_tail_is_gone(self, tmp_path: Path, data: st.DataObject) -> None:
+        path = tmp_path / FIRST
+        with opened(tmp_path) as writer:
+            writer.write([exchange(payload=b"one")])
+            position = writer.position()
+            writer.write([packed(gzip.compress(b"two", mtime=0))])
+            end = writer.position()[1]
+        os.truncate(path, data.draw(st.integers(position[1], end)))
+        WarcWriter(tmp_path).cut(*position)
+        write(tmp_path, exchange(payload=b"three"))
+        assert check(path) == 0
+        assert [payload for _, payload in responses(path)] == [b"one", b"three"]
+        path.unlink()
+
+    def test_later_files_are_deleted_and_others_kept(self, tmp_path: Path) -> None:
+        (tmp_path / "lycosa-notes.warc.gz").touch()
+        (tmp_path / "other-00009.warc.gz").touch()
+        with opened(tmp_path, max_bytes=1) as writer:
+            writer.write([exchange()])
+            position = writer.position()
+            for _ in range(2):
+                writer.write([exchange()])
+        WarcWriter(tmp_path).cut(*position)
+        assert {path.name for path in tmp_path.iterdir()} == {FIRST, "lycosa-notes.warc.gz", "other-00009.warc.gz"}
+        assert len(responses(tmp_path / FIRST)) == 1
+
+    def test_to_the_beginning(self, tmp_path: Path) -> None:
+        with opened(tmp_path, max_bytes=1) as writer:
+            position = writer.position()
+            for _ in range(2):
+                writer.write([exchange()])
+        WarcWriter(tmp_path).cut(*position)
+        assert list(tmp_path.iterdir()) == []
+        assert write(tmp_path, exchange())[0] == FIRST
+
+    def test_an_emptied_file_begins_again(self, tmp_path: Path) -> None:
+        write(tmp_path, exchange())
+        WarcWriter(tmp_path).cut(FIRST, 0)
+        write(tmp_path, exchange())
+        assert check(tmp_path / FIRST) == 0
+        assert len(independent(tmp_path / FIRST)) == 3
+
+    def test_before_there_is_a_folder(self, tmp_path: Path) -> None:
+        WarcWriter(tmp_path / "warc").cut("", 0)
+
+    @pytest.mark.parametrize("name", [SECOND, "../secret.warc.gz", "crawl.db"])
+    def test_a_missing_or_foreign_file(self, tmp_path: Path, name: str) -> None:
+        write(tmp_path / "warc", exchange())
+        (tmp_path / "secret.warc.gz").write_bytes(b"secret")
+        with pytest.raises(BadInput, match="it is gone"):
+            WarcWriter(tmp_path / "warc").cut(name, 3)
+        assert (tmp_path / "secret.warc.gz").read_bytes() == b"secret"
+
+    def test_a_file_that_lost_its_end(self, tmp_path: Path) -> None:
+        write(tmp_path, exchange())
+        os.truncate(tmp_path / FIRST, 100)
+        with pytest.raises(BadInput, match=rf"{FIRST}: has 100 bytes, but the crawl wrote 101"):
+            WarcWriter(tmp_path).cut(FIRST, 101)
+        assert (tmp_path / FIRST).stat().st_size == 100
+
+
+class TestReadRecord:
+    @EVERY_PLACE
+    @given(data=st.data())
+    def test_torn_anywhere(self, tmp_path: Path, data: st.DataObject) -> None:
+        name, offset, length = write(tmp_path, packed(SQUEEZED))
+        os.truncate(tmp_path / name, data.draw(st.integers(0, offset + length - 1)))
+        with pytest.raises(BadInput, match=f"no whole record at byte {offset}"):
+            read_record(tmp_path / name, offset)
+        (tmp_path / name).unlink()
+
+    @EVERY_PLACE
+    @given(place=st.integers(min_value=10), bit=st.integers(0, 7))
+    def test_damaged_anywhere(self, tmp_path: Path, place: int, bit: int) -> None:
+        name, offset, length = write(tmp_path, exchange())
+        data = bytearray((tmp_path / name).read_bytes())
+        data[offset + 10 + place % (length - 10)] ^= 1 << bit  # the ten bytes before hold time and system: unchecked
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(BadInput):
+            read_record(tmp_path / name, offset)
+        (tmp_path / name).unlink()
+
+    def test_not_at_a_record(self, tmp_path: Path) -> None:
+        name, offset, _ = write(tmp_path, exchange())
+        for wrong in (offset + 1, offset + 40, 10**6):
+            with pytest.raises(BadInput, match=f"no whole record at byte {wrong}"):
+                read_record(tmp_path / name, wrong)
+
+    def test_no_such_file(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="No such file"):
+            read_record(tmp_path / FIRST, 0)
+
+    def test_more_than_allowed(self, tmp_path: Path) -> None:
+        name, offset, _ = write(tmp_path, exchange(payload=bytes(1_000_000)))
+        assert len(read_record(tmp_path / name, offset).payload) == 1_000_000
+        with pytest.raises(BadInput, match="longer than 1000 bytes"):
+            read_record(tmp_path / name, offset, max_bytes=1000)
+
+
+def record(block: bytes, kind: str = "response", url: str = "http://example.org/a", length: int | None = None) -> bytes:
+    """As others write it."""
+    head = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n"
+        "WARC-Record-ID: <urn:uuid:83b8e765-cbab-418a-bcdc-1e818768cf67>\r\n"
+        "Content-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(block) if length is None else length}"
+    )
+    return head.encode("latin-1") + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+
+def answer(headers: str, body: bytes) -> bytes:
+    return f"HTTP/1.1 200 OK\r\n{headers}\r\n".encode() + body
+
+
+def chunked(body: bytes, size: int = 700) -> bytes:
+    parts = [body[start : start + size] for start in range(0, len(body), size)]
+    return b"".join(b"%x;name=value\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\nTrailer: x\r\n\r\n"
+
+
+def raw_deflate(body: bytes) -> bytes:
+    stream = zlib.compressobj(wbits=-15)
+    return stream.compress(body) + stream.flush()
+
+
+ENCODERS = {
+    "gzip": gzip.compress,
+    "x-gzip": lambda body: gzip.compress(body[:100]) + gzip.compress(body[100:]) + b"\0\0junk",
+    "deflate": zlib.compress,
+    "Deflate": raw_deflate,
+    "br": brotli.compress,
+    "zstd": lambda body: zstandard.compress(body[:100]) + zstandard.compress(body[100:]),
+    "identity": bytes,
+    "gzip, br": lambda body: brotli.compress(gzip.compress(body)),
+    "nonsense": bytes,
+}
+
+
+class TestReadResponses:
+    def read(self, folder: Path, *records: bytes, max_bytes: int = 10**6) -> list[Response]:
+        """The same from the three ways to keep it."""
+        plain, one, each = (folder / name for name in ("plain.warc", "one.warc.gz", "each.warc.gz"))
+        plain.write_bytes(b"".join(records))
+        one.write_bytes(gzip.compress(b"".join(records)))
+        each.write_bytes(b"".join(map(gzip.compress, records)))
+        found = list(read_responses(each, max_bytes))
+        for path in (plain, one):
+            assert [one._replace(offset=0) for one in read_responses(path, max_bytes)] == [
+                one._replace(offset=0) for one in found
+            ]
+        return found
+
+    def test_ours(self, tmp_path: Path) -> None:
+        write(tmp_path, exchange(), packed(SQUEEZED), exchange("https://example.org/b", payload=b"b"))
+        found = list(read_responses(tmp_path / FIRST))
+        assert [one.body for one in found] == [PAGE, PAGE, b"b"]
+        assert [one.url for one in found] == ["http://example.org/a"] * 2 + ["https://example.org/b"]
+        assert {one.status for one in found} == {200}
+        assert found[0].headers["content-type"] == "text/html"
+        for one in found:
+            assert to_response(read_record(tmp_path / FIRST, one.offset), one.offset) == one
+
+    def test_offsets_of_plain_files(self, tmp_path: Path) -> None:
+        path = tmp_path / "plain.warc"
+        path.write_bytes(
+            b"".join(record(answer("", body), url=f"http://{body.decode()}/") for body in (b"a", b"b", b"c"))
+        )
+        for one in read_responses(path):
+            assert read_record(path, one.offset).url == one.url == f"http://{one.body.decode()}/"
+
+    @pytest.mark.parametrize("encoding", ENCODERS)
+    @pytest.mark.parametrize("transfer", ["", "Transfer-Encoding: chunked\r\n"])
+    def test_encodings(self, tmp_path: Path, encoding: str, transfer: str) -> None:
+        payload = ENCODERS[encoding](PAGE)
+        block = answer(f"Content-Encoding: {encoding}\r\n{transfer}", chunked(payload) if transfer else payload)
+        (found,) = self.read(tmp_path, record(block))
+        assert (found.body, found.error) == (PAGE, "")
+
+    @pytest.mark.parametrize("encoding", ENCODERS)
+    def test_recorders_that_decoded_but_kept_the_headers(self, tmp_path: Path, encoding: str) -> None:
+        headers = f"Content-Encoding: {encoding}\r\nTransfer-Encoding: chunked\r\nContent-Length: 12\r\n"
+        (found,) = self.read(tmp_path, record(answer(headers, PAGE)))
+        assert (found.body, found.error) == (PAGE, "")
+
+    @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+    def test_no_bomb_goes_off(self, tmp_path: Path, encoding: str) -> None:
+        bomb = ENCODERS[encoding](bytes(3_000_000))
+        (found,) = self.read(tmp_path, record(answer(f"Content-Encoding: {encoding}\r\n", bomb)), max_bytes=100_000)
+        assert (found.body, found.error) == (bytes(100_000), "too-large")
+
+    @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+    def test_a_body_that_cannot_be_decoded(self, tmp_path: Path, encoding: str) -> None:
+        noise = answer(f"Content-Encoding: {encoding}\r\n", b"\x1f\x8b\x08noise" + bytes(range(256)))
+        good = record(answer("", b"good"))
+        bad, after = self.read(tmp_path, record(noise), good)
+        assert (bad.status, bad.body, bad.error) == (200, b"", "damaged")
+        assert (after.body, after.error) == (b"good", "")
+
+    def test_a_body_cut_short_is_read_as_far_as_it_goes(self, tmp_path: Path) -> None:
+        text = random.Random(1).randbytes(5000).hex().encode()
+        payload = gzip.compress(text)
+        (found,) = self.read(tmp_path, record(answer("Content-Encoding: gzip\r\n", payload[: len(payload) // 2])))
+        assert 1000 < len(found.body) < len(text)
+        assert text.startswith(found.body)
+
+    def test_a_large_body(self, tmp_path: Path) -> None:
+        large, good = self.read(tmp_path, record(answer("", b"x" * 5000)), record(answer("", b"good")), max_bytes=1000)
+        assert (large.error, set(large.body), good.body) == ("too-large", set(b"x"), b"good")
+
+    def test_what_is_no_page_is_passed_over(self, tmp_path: Path) -> None:
+        found = self.read(
+            tmp_path,
+            record(b"software: x\r\n", "warcinfo"),
+            record(b"example.org A 192.0.2.7", url="dns:example.org"),
+            record(REQUEST, "request"),
+            record(answer("ETag: x\r\n", b""), "revisit"),
+            record(answer("", b"page"), url="<https://example.org/>"),
+        )
+        assert [(one.url, one.body) for one in found] == [("https://example.org/", b"page")]
+
+    def test_headers(self, tmp_path: Path) -> None:
+        block = (
+            b"HTTP/1.0 301 Moved\nLocation: /\xe4\nX-Robots-Tag: noindex\nx-robots-tag: nofollow\n"
+            b"Server: x\nServer: x\nFolded: a\n  b\nno colon\n\nbody"
+        )
+        (found,) = self.read(tmp_path, record(block))
+        assert (found.status, found.body) == (301, b"body")
+        assert found.headers == {
+            "location": "/ä", "x-robots-tag": "noindex, nofollow", "server": "x", "folded": "a b",
+        }  # fmt: skip
+        (found,) = self.read(tmp_path, record("HTTP/2 200\r\nLocation: /ä\r\n\r\n".encode()))
+        assert (found.status, found.headers["location"], found.body) == (200, "/ä", b"")
+
+    def test_addresses_in_another_encoding(self, tmp_path: Path) -> None:
+        (found,) = self.read(tmp_path, record(answer("", b"x"), url="http://example.org/\xe4"))
+        assert found.url == "http://example.org/\ufffd"
+
+    def test_no_http_at_all(self, tmp_path: Path) -> None:
+        (found,) = self.read(tmp_path, record(b"<html>no head"))
+        assert (found.status, found.error) == (0, "damaged")
+
+    def test_a_torn_last_record(self, tmp_path: Path) -> None:
+        good, torn = record(answer("", b"good")), record(answer("", b"half"), length=1000)
+        found = list(self.read(tmp_path, good, torn))
+        assert [one.error for one in found] == ["", "damaged"]
+
+    def test_no_warc(self, tmp_path: Path) -> None:
+        for name, data in (("a.warc", b"garbage" * 50), ("b.warc.gz", gzip.compress(b"garbage" * 50))):
+            (tmp_path / name).write_bytes(data)
+            with pytest.raises(BadInput, match=f"{name}: cannot be read as a WARC"):
+                list(read_responses(tmp_path / name))
+        with pytest.raises(BadInput, match=r"none\.warc: .*No such file"):
+            list(read_responses(tmp_path / "none.warc"))
+
+    def test_nothing_in_it(self, tmp_path: Path) -> None:
+        (tmp_path / "empty.warc.gz").touch()
+        assert list(read_responses(tmp_path / "empty.warc.gz")) == []
+
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(data=st.data())
+    def test_damage_never_escapes(self, tmp_path: Path, data: st.DataObject) -> None:
+        block = answer(
+            "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", chunked(gzip.compress(b"x" * 99, mtime=0))
+        )
+        text = record(answer("", b"first")) + record(block) + record(answer("", b"last"))
+        start = data.draw(st.integers(0, len(text)))
+        end = start + data.draw(st.integers(0, 30))
+        path = tmp_path / "damaged.warc"
+        path.write_bytes(
+            text[:start] + data.draw(st.binary(max_size=10) | st.sampled_from([b"-1", b"9" * 30])) + text[end:]
+        )
+        with suppress(BadInput):
+            assert len(list(read_responses(path))) <= 4
+
+
+def test_a_recorded_web() -> None:
+    folder = Path(os.environ.get("LYCOSA_WEBS") or Path(__file__).parents[3] / "shared" / "webs")
+    path = folder / "webkb-texas.warc.gz"
+    if not path.exists():
+        pytest.skip("needs the recorded webs: set LYCOSA_WEBS to their folder")
+    found = list(read_responses(path))
+    assert len(found) > 800
+    assert {one.error for one in found} == {""}
+    assert {one.status for one in found} == {200, 301}
+    with path.open("rb") as file:
+        for mine, theirs in zip(found, ArchiveIterator(file), strict=True):
+            assert mine.url == theirs.rec_headers.get_header("WARC-Target-URI")
+            assert mine.body == theirs.content_stream().read()
+    last = found[-1]
+    assert to_response(read_record(path, last.offset), last.offset) == last
