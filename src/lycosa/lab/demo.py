@@ -1,0 +1,168 @@
+"""The main job on a web of our own: one topic, several strategies, the same pages; which brings back more?
+
+python -m lycosa.lab.demo --out demo-out
+"""
+
+import asyncio
+import shutil
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from lycosa import config
+from lycosa.clock import WallClock
+from lycosa.db import CrawlDb
+from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
+from lycosa.lab.serve import Server
+from lycosa.output.progress import Progress
+from lycosa.output.show import chart
+from lycosa.run import Run, lock
+from lycosa.types import BadInput
+
+TOPIC = "astronomy"
+STRATEGIES = ("breadth-first", "best-first")
+WEB = GeneratedWeb(
+    pages=6_000,
+    hosts=30,
+    seed=1,
+    text=Text(size_bytes=(4_000, 12_000)),
+    links=Links(count=(15, 40), locality=0.7),
+    oddities=Oddities(
+        dead_ends=0.05, duplicates=0.02, redirects=0.02, private=0.02, slow_s=1.0, failing=True, trap=True
+    ),
+)
+CRAWL = """\
+seeds = {seeds}
+
+[topic]
+kind = "keywords"
+words = {words}
+
+[strategy]
+kind = "{strategy}"
+
+[fetch]
+concurrency = 4
+delay_s = 0.005            # nobody else is bothered here
+delay_factor = 0.0
+backoff_s = 0.5
+allow_private = true       # the demo's web is on this machine
+
+[limits]
+pages = {pages}
+"""
+
+
+async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Console) -> list[bool]:
+    """Crawl in a new folder; for each page in the order of fetching, is it truly about the topic?"""
+    folder.mkdir(parents=True)
+    # not from the topic's own hosts alone: the crawler has to find its way
+    seeds = WEB.seeds(port, count=6)
+    words = [TOPIC, *WEB.words_of(TOPIC)[:8]]
+    text = CRAWL.format(seeds=seeds, words=words, strategy=strategy, pages=pages)
+    (folder / config.NAME).write_text(text.replace("'", '"'), encoding="utf-8")
+    settings, source = config.load(folder)
+    with Progress(console, strategy) as progress, lock(source.path):
+        run = Run(folder, settings, source, WallClock())
+        summary = await run.run([], progress)
+    if run.stopped_by_user:
+        raise KeyboardInterrupt
+    if console.is_terminal:  # the live display is gone with its context
+        console.print(progress.line(summary), soft_wrap=True, highlight=False)
+    db = CrawlDb(folder / "crawl.db", readonly=True).open()
+    rows = db.execute("SELECT final_url FROM visits WHERE error = '' AND digest != '' ORDER BY n").fetchall()
+    db.close()
+    return [WEB.topic_of(url) == TOPIC for (url,) in rows]
+
+
+def compare(found: dict[str, list[bool]], console: Console) -> None:
+    """The figures side by side."""
+    table = Table(title=f"pages truly about {TOPIC}", title_justify="left")
+    for name in ("strategy", "pages", "on topic", "harvest rate", "curve of the harvest rate"):
+        table.add_column(name, justify="left" if name in ("strategy", "curve of the harvest rate") else "right")
+    for strategy, truth in found.items():
+        step = max(1, len(truth) // 24)
+        curve = [sum(truth[: end + 1]) / (end + 1) for end in range(step - 1, len(truth), step)]
+        rate = sum(truth) / len(truth) if truth else 0.0
+        table.add_row(strategy, str(len(truth)), str(sum(truth)), f"{rate:.3f}", chart([*curve, 1.0], 1)[0][7:-1])
+    console.print(table)
+
+
+def draw(found: dict[str, list[bool]], out: Path) -> None:
+    """The harvest curves as a picture."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise BadInput("the picture needs matplotlib: pip install 'lycosa[plots]'") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    for strategy, truth in found.items():
+        total, counts = 0, []
+        for on_topic in truth:
+            total += on_topic
+            counts.append(total)
+        pages = range(1, len(truth) + 1)
+        left.plot(pages, [count / page for count, page in zip(counts, pages, strict=True)], label=strategy)
+        right.plot(pages, counts, label=strategy)
+    left.set(xlabel="pages fetched", ylabel="harvest rate", ylim=(0, 1), title=f"share of pages about {TOPIC}")
+    right.set(xlabel="pages fetched", ylabel=f"pages about {TOPIC}", ylim=(0, None), title="found so far")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.savefig(out, dpi=110)
+    pyplot.close(figure)
+
+
+async def run_demo(out: Path, pages: int, console: Console) -> dict[str, list[bool]]:
+    """Serve the web, crawl it with each strategy, compare."""
+    found: dict[str, list[bool]] = {}
+    async with Server(WEB, cache_bytes=100_000_000) as server:
+        console.print(
+            f"A web of {WEB.pages:,} pages on {WEB.hosts} hosts at port {server.port}: ten topics, dead ends, a trap,"
+            f" a slow host, a failing host. Looking for {TOPIC}, {pages} pages for each strategy.",
+            highlight=False,
+        )
+        for strategy in STRATEGIES:
+            found[strategy] = await crawl(out / strategy, strategy, server.port, pages, console)
+    compare(found, console)
+    draw(found, out / "harvest.png")
+    console.print(
+        f"\nPicture: {out / 'harvest.png'}. Look further: lycosa show {out / STRATEGIES[-1]}", highlight=False
+    )
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = ArgumentParser(prog="python -m lycosa.lab.demo", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder for crawls and picture; made anew")
+    parser.add_argument("--pages", type=int, default=800, help="pages for each strategy")
+    options = parser.parse_args(arguments)
+    started = time.monotonic()
+    console = Console()
+    try:
+        if (
+            options.out.exists()
+            and not (options.out / STRATEGIES[0] / config.NAME).exists()
+            and any(options.out.iterdir())
+        ):
+            raise BadInput(f"{options.out}: is no demo's folder, and not empty; choose another with --out")
+        shutil.rmtree(options.out, ignore_errors=True)
+        uvloop.run(run_demo(options.out, options.pages, console))
+    except BadInput as error:
+        print(f"lycosa: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        sys.exit(130)
+    console.print(f"{time.monotonic() - started:.0f} seconds", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

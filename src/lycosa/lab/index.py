@@ -1,0 +1,233 @@
+"""Where is which answer in a WARC? Read through once, then remembered beside the file, or in the user's cache folder.
+
+An index is plain data behind a checksum. It counts only for the file it was made of (size and time of change must
+agree); one that is damaged, or of another format, is made again.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import xxhash
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from msgspec import Struct
+
+from lycosa import urls
+from lycosa.store.warc import Response, read_responses
+from lycosa.types import BadInput
+
+SUFFIX = ".lycosa-index"
+_MAGIC = b"lycosa-index 1\n"
+_CHECK_BYTES = 8
+_GZIP_START = b"\x1f\x8b"
+_ANYBODY_WRITES = 0o222
+_KINDS = WarcRecordType.response | WarcRecordType.revisit
+
+_log = logging.getLogger(__name__)
+
+
+class Entry(Struct, frozen=True, array_like=True, gc=False):
+    """One recorded answer without its body."""
+
+    url: str  # canonical
+    offset: int
+    status: int
+    content_type: str = ""  # without parameters, in lower case
+    location: str = ""  # where a redirect leads, canonical
+    body: int = 0  # 64 bits that stand for the decoded body; 0 if it is empty
+    record: int = 0  # and for the record's name
+    payload: int = 0  # and for the payload digest the record states
+
+
+class Revisit(Struct, frozen=True, array_like=True, gc=False):
+    """An answer that was recorded as "the same as another one"."""
+
+    url: str
+    refers_url: str
+    refers_record: int
+    payload: int
+
+
+class Index(Struct, frozen=True, array_like=True):
+    """What one WARC holds, in the order of recording."""
+
+    size: int
+    mtime_ns: int
+    entries: list[Entry]
+    revisits: list[Revisit]
+    damage: str = ""  # why the rest of the file could not be read
+
+
+def index_of(path: Path) -> Index:
+    """The index of a WARC: the one that was kept, or a new one, which is kept if there is a place for it."""
+    places = _places(path)
+    size, mtime_ns = _stamp(path)
+    for place in places:
+        kept = _load(place)
+        if kept and (kept.size, kept.mtime_ns) == (size, mtime_ns):
+            return kept
+    made = _make(path, size, mtime_ns)
+    for place in places:
+        if _keep(made, place):
+            break
+    return made
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
+    return found.st_size, found.st_mtime_ns
+
+
+def _places(path: Path) -> list[Path]:
+    """Where an index may lie: beside the file, then in the cache."""
+    path = path.absolute()
+    name = f"{path.name}-{xxhash.xxh3_64_hexdigest(os.fsencode(path))}{SUFFIX}"
+    places = [path.with_name(path.name + SUFFIX)]
+    with suppress(RuntimeError):  # nobody's process has no home
+        places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lycosa" / name)
+    return places
+
+
+def _load(place: Path) -> Index | None:
+    try:
+        data = place.read_bytes()
+    except OSError:
+        return None
+    start = len(_MAGIC) + _CHECK_BYTES
+    check, rest = data[len(_MAGIC) : start], data[start:]
+    if not data.startswith(_MAGIC) or check != xxhash.xxh3_64_digest(rest):
+        return None
+    try:
+        return msgspec.msgpack.decode(rest, type=Index)
+    except msgspec.DecodeError:
+        return None
+
+
+def _keep(index: Index, place: Path) -> bool:
+    """Write it whole or not at all. Was there a place for it?"""
+    part = place.with_name(f"{place.name}.{os.getpid()}.part")
+    data = msgspec.msgpack.encode(index)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not _is_writable(place.parent):
+            return False
+        part.write_bytes(_MAGIC + xxhash.xxh3_64_digest(data) + data)
+        part.replace(place)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        return False
+    return True
+
+
+def _is_writable(folder: Path) -> bool:
+    """May we put something there? A folder marked read-only is left alone even by those who could write to it."""
+    return bool(folder.stat().st_mode & _ANYBODY_WRITES) and os.access(folder, os.W_OK)
+
+
+def _make(path: Path, size: int, mtime_ns: int) -> Index:
+    """Read the whole file. Of one whose end is torn or damaged, what comes before counts."""
+    marks: dict[int, _Mark] = {}
+    revisits: list[Revisit] = []
+    entries: list[Entry] = []
+    unusable = 0
+    damage = ""
+    with suppress(BadInput):  # the second reading meets the same damage
+        for mark in _read_marks(path):
+            if mark.revisit:
+                revisits.append(mark.revisit)
+            else:
+                marks[mark.offset] = mark
+    try:
+        for response in read_responses(path):
+            entry = _entry(response, marks)
+            unusable += entry is None
+            entries += [entry] if entry else []
+    except BadInput as error:
+        damage = str(error)
+        if not entries:
+            raise
+        _log.warning("%s; the %d answers before count", damage, len(entries))
+    if unusable:
+        _log.warning("%s: %d answers are damaged or have no web address; they do not count", path, unusable)
+    _check_members(path, entries)
+    return Index(size, mtime_ns, entries, revisits, damage)
+
+
+def _entry(response: Response, marks: dict[int, "_Mark"]) -> Entry | None:
+    url = urls.canonical(response.url)
+    if response.error or not url:
+        return None
+    headers, mark = response.headers, marks.get(response.offset, _NO_MARK)
+    location = headers.get("location", "") if 300 <= response.status < 400 else ""
+    return Entry(
+        url,
+        response.offset,
+        response.status,
+        headers.get("content-type", "").split(";", 1)[0].strip().lower(),
+        urls.Base(url).join(location) if location else "",
+        _hash(response.body),
+        mark.record,
+        mark.payload,
+    )
+
+
+def _check_members(path: Path, entries: list[Entry]) -> None:
+    """A record of a compressed file can be read alone only if it begins a gzip member."""
+    with path.open("rb") as file:
+        if file.read(2) != _GZIP_START:
+            return
+        for entry in entries:
+            file.seek(entry.offset)
+            if file.read(2) != _GZIP_START:
+                raise BadInput(f"{path}: was not compressed record by record; unpack it, a plain .warc will do")
+
+
+class _Mark(NamedTuple):
+    """What a record says about itself, for those that refer to it."""
+
+    offset: int = 0
+    record: int = 0
+    payload: int = 0
+    revisit: Revisit | None = None
+
+
+_NO_MARK = _Mark()
+
+
+def _read_marks(path: Path) -> Iterator[_Mark]:
+    """The heads of all answers, revisits among them."""
+    end = 0
+    try:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, record_types=_KINDS, parse_http=False):
+                end = record.stream_pos
+                yield _mark(record)
+    except (OSError, EOFError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read as a WARC after byte {end}: {error}") from error
+
+
+def _mark(record: WarcRecord) -> _Mark:
+    def field(name: str) -> bytes:
+        return record.headers.get_bytes(name.encode()) or b""
+
+    payload = _hash(field("WARC-Payload-Digest").lower())
+    if record.record_type == WarcRecordType.response:
+        return _Mark(record.stream_pos, _hash(field("WARC-Record-ID")), payload)
+    url, refers_url = (
+        urls.canonical(field(name).decode(errors="replace").strip("<> "))
+        for name in ("WARC-Target-URI", "WARC-Refers-To-Target-URI")
+    )
+    return _Mark(revisit=Revisit(url, refers_url, _hash(field("WARC-Refers-To")), payload))
+
+
+def _hash(data: bytes) -> int:
+    """64 bits that stand for the bytes; 0 for none."""
+    return xxhash.xxh3_64_intdigest(data) if data else 0

@@ -1,0 +1,124 @@
+"""One crawl in the lab: the engine itself on a recorded web, with one worker and a clock of its own.
+
+The same web, seeds, judge and strategy give the same crawl, fetch by fetch. Judge and strategy learn while they crawl,
+so each crawl needs new ones.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lycosa import config
+from lycosa.build import make_frontier, make_revision
+from lycosa.crawl import Crawl
+from lycosa.db import CrawlDb
+from lycosa.frontier.limits import Quota
+from lycosa.frontier.scope import Scope
+from lycosa.lab.clock import LabClock
+from lycosa.lab.recorded import start_urls
+from lycosa.lab.replay import ReplayFetcher, Web
+from lycosa.parse import Parsers, content_digest
+from lycosa.store.visits import Totals
+from lycosa.types import Judge, Link, Sink, Strategy, Visit
+
+_PLENTY = 1_000_000_000
+
+# A recorded web has an end: no trap needs to be avoided, and nobody has to be spared.
+LAB = config.Config(
+    scope=config.Scope(max_depth=0, max_url_length=_PLENTY, max_repeats=_PLENTY, max_queries_per_path=_PLENTY),
+    fetch=config.Fetch(delay_s=0.0, delay_factor=0.0, retries=0),
+)
+
+
+class Fetch(Struct, frozen=True):
+    """What is left of a visit: enough for every measure."""
+
+    url: str  # as it was asked
+    final_url: str  # where the redirects ended
+    error: str
+    is_page: bool  # does it count as a page?
+    duplicate_of: str
+    relevance: float
+    on_topic: bool
+    label: str
+    score: float  # of the link, when it was taken
+    depth: int
+    source: str
+
+
+class LabCrawl(Struct, frozen=True):
+    """What a crawl in the lab did."""
+
+    fetches: list[Fetch]  # every visit in order, failures too
+    accessed: list[str]  # every URL the web was asked for, redirects included
+    ended: str  # why it was over
+
+    @property
+    def pages(self) -> list[Fetch]:
+        """The successful HTML pages, duplicates included, as the page limit counts them."""
+        return [fetch for fetch in self.fetches if fetch.is_page]
+
+    def order(self, page: Callable[[str], str]) -> list[str]:
+        """What the measures take: the pages in the order of fetching, by the names that `page` gives to addresses.
+
+        For a recorded web that is `web.page`: all addresses of a page count as one.
+        """
+        return [page(fetch.final_url) for fetch in self.pages]
+
+
+class Fetches:
+    """A sink that keeps the little that is needed."""
+
+    def __init__(self) -> None:
+        self.all: list[Fetch] = []
+
+    def write(self, visit: Visit) -> None:
+        reply, verdict, link = visit.reply, visit.verdict, visit.reply.link
+        self.all.append(
+            Fetch(
+                link.url,
+                reply.url,
+                reply.error,
+                not reply.error and bool(visit.digest),
+                visit.duplicate_of,
+                verdict.relevance,
+                verdict.on_topic,
+                verdict.label,
+                visit.score,
+                link.depth,
+                link.source,
+            )
+        )
+
+
+def crawl_web(
+    web: Web,
+    seeds: Iterable[str],
+    judge: Judge,
+    strategy: Strategy,
+    pages: int,
+    settings: config.Config = LAB,
+    robots: bool = False,
+) -> LabCrawl:
+    """Crawl until `pages` HTML pages were fetched or nothing is left; robots.txt counts only when asked for."""
+    settings = replace(settings, limits=replace(settings.limits, pages=pages))
+    return asyncio.run(_crawl(web, start_urls(seeds), judge, strategy, settings, robots))
+
+
+async def _crawl(
+    web: Web, seeds: Sequence[str], judge: Judge, strategy: Strategy, settings: config.Config, robots: bool
+) -> LabCrawl:
+    clock, totals, fetches = LabClock(), Totals(), Fetches()
+    db = CrawlDb(":memory:").open()
+    try:
+        frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
+        frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
+        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, db if robots else None)
+        sinks: list[Sink] = [totals, fetches, *make_revision(strategy, frontier, at_once=True)]
+        crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest)
+        await crawl.run([Link(url) for url in seeds], workers=1)
+    finally:
+        db.close()
+    return LabCrawl(fetches.all, fetcher.accessed, frontier.ended)

@@ -1,0 +1,107 @@
+"""Ask a recorded web instead of the network: the same replies, at once. Everything that was asked is on the record."""
+
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from msgspec.structs import replace
+
+from lycosa import config
+from lycosa.db import CrawlDb
+from lycosa.fetch.http import ANY, Http
+from lycosa.fetch.redirects import Redirects
+from lycosa.fetch.retries import Retries
+from lycosa.fetch.robots import Robots
+from lycosa.lab.answer import CLOSE, Answer, Site
+from lycosa.types import Exchange, Link, Reply
+
+_NOT_RECORDED = Answer(status=404)
+
+
+class Web(Protocol):
+    """A web that can be asked without a network."""
+
+    def get(self, url: str) -> Answer | None: ...  # None: there is no such page
+
+
+class SiteWeb:
+    """A site that is made to be served, such as a generated web, asked directly."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def get(self, url: str) -> Answer | None:
+        return self.site.respond(url, {})
+
+
+class ReplayFetcher:
+    """Redirects are followed hop by hop, each a lease, as on the network; robots.txt is asked only with a `db`."""
+
+    def __init__(
+        self,
+        web: Web,
+        rules: config.Fetch,
+        now: Callable[[], float],
+        refuses: Callable[[str], str],
+        db: CrawlDb | None = None,
+    ) -> None:
+        """`refuses` tells why a redirect may not lead to a URL; `db` keeps the rules of robots.txt files."""
+        self._asked = Replay(web, rules, now)
+        inner = cast(Robots, self._asked)
+        if db is not None:
+            inner = Robots(Retries(cast(Http, self._asked), rules), db, rules, now, lambda origin, sitemaps: None)
+        self._redirects = Redirects(inner, rules.max_redirects, refuses)
+
+    async def fetch(self, link: Link) -> Reply:
+        return await self._redirects.fetch(link)
+
+    @property
+    def accessed(self) -> list[str]:
+        """Every URL the web was asked for, in order."""
+        return self._asked.accessed
+
+
+class Replay:
+    """One request, one reply, in the place of the network; nothing takes any time."""
+
+    def __init__(self, web: Web, rules: config.Fetch, now: Callable[[], float]) -> None:
+        self.web = web
+        self.rules = rules
+        self.accessed: list[str] = []
+        self._now = now
+        self._accepted = tuple(kind.lower() for kind in rules.content_types)
+
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
+        """`accept` and `most` stand in for the content types and the size limit of the rules."""
+        self.accessed.append(link.url)
+        answer = self.web.get(link.url) or _NOT_RECORDED
+        if answer.status == CLOSE:
+            return Reply(link, url=link.url, error="connect", detail="the host hangs up", at=self._now())
+        headers = {name.lower(): value for name, value in answer.headers}
+        reply = Reply(
+            link,
+            url=link.url,
+            status=answer.status,
+            content_type=headers.get("content-type", ""),
+            detail=headers.get("location", ""),
+            at=self._now(),
+            exchanges=(Exchange(link.url, b"", _head(answer), answer.body, self._now()),),
+            robots_tag=headers.get("x-robots-tag", ""),
+        )
+        if not 200 <= answer.status < 300:
+            return replace(reply, error=f"http-{answer.status}")
+        return _taken(reply, answer.body, accept or self._accepted, most or self.rules.max_bytes)
+
+
+def _taken(reply: Reply, body: bytes, accept: tuple[str, ...], most: int) -> Reply:
+    """With its body, unless it is of another type or too large."""
+    kind = reply.content_type.split(";", 1)[0].strip().lower()
+    if kind and accept != ANY and kind not in accept:
+        return replace(reply, error="content-type", detail=reply.content_type)
+    if len(body) > most:
+        return replace(reply, error="too-large", body=body[:most] if accept == ANY else b"")
+    return replace(reply, body=body)
+
+
+def _head(answer: Answer) -> bytes:
+    lines = [f"HTTP/1.1 {answer.status} ", *(f"{name}: {value}" for name, value in answer.headers), "", ""]
+    return "\r\n".join(lines).encode()

@@ -1,0 +1,169 @@
+"""Which web is meant? A WARC, a folder of WARCs, a crawl folder, or `generated:pages=10000,hosts=50,seed=3`.
+
+A generated web is asked by the same names as a recorded one; its links are computed, so no page needs to be read.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import xxhash
+
+from lycosa import urls
+from lycosa.lab.answer import Answer, Graph, Pages, Site
+from lycosa.lab.atlas import Atlas, Place
+from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
+from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, warc_files
+from lycosa.lab.survey import LinkGraph
+from lycosa.lab.vocabulary import topic_names
+from lycosa.types import BadInput
+
+GENERATED = "generated:"
+_MOST_PAGES = 200_000  # of a generated web that is counted as a whole
+_PARTS: Mapping[str, type[msgspec.Struct]] = {"text": Text, "links": Links, "oddities": Oddities}
+_OPEN = {"matrix", *_PARTS}  # what has no place in one line
+
+
+def open_web(name: str, folder: Path = Path()) -> Pages:
+    """The web of a name; paths are relative to the folder."""
+    if name.startswith(GENERATED):
+        return GeneratedPages(generated(name))
+    return RecordedWeb(folder / Path(name).expanduser()).open()
+
+
+def site_of(web: Pages) -> Site:
+    """The same web to be served."""
+    if isinstance(web, GeneratedPages):
+        return web.site
+    assert isinstance(web, RecordedWeb)
+    return web
+
+
+def graph_of(web: Pages) -> Graph:
+    """Its links."""
+    if isinstance(web, GeneratedPages):
+        return web
+    assert isinstance(web, RecordedWeb)
+    return LinkGraph(web)
+
+
+def labels_of(web: Pages, labels: Path | None) -> dict[str, str]:
+    """The truth: the label of each page by its name; a generated web needs no file."""
+    if isinstance(web, GeneratedPages):
+        return web.topics()
+    return page_labels(web, read_labels(labels)) if labels and isinstance(web, RecordedWeb) else {}
+
+
+def stamp(name: str, folder: Path) -> str:
+    """What tells whether a web is still the same: its name, or the names and sizes of its files."""
+    if name.startswith(GENERATED):
+        return name
+    files = warc_files(folder / Path(name).expanduser())
+    return xxhash.xxh3_64_hexdigest(repr([(file.name, file.stat().st_size) for file in files]))
+
+
+def generated(name: str) -> GeneratedWeb:
+    """A generated web from `generated:key=value,...`; the keys are those of GeneratedWeb and its parts, and `topics`.
+
+    A range is written with a hyphen: count=20-40.
+    """
+    given: dict[str, str] = {}
+    for item in filter(None, name.removeprefix(GENERATED).split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise BadInput(f"{name}: {item!r} is not key=value")
+        given[key.strip().replace("-", "_")] = value.strip()
+    parts: dict[str, dict[str, Any]] = {part: {} for part in _PARTS}
+    own: dict[str, Any] = {}
+    for key, value in given.items():
+        _place(key, parts, own, name)[key] = value.split("-") if "-" in value else value
+    if "topics" in given:
+        parts["text"]["topics"] = topic_names(_number(given["topics"], name))
+    try:
+        web = msgspec.convert({**own, **parts}, GeneratedWeb, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{name}: {str(error).replace(' - at `$.', ': ').rstrip('`')}") from None
+    web.seeds(80)  # a web that cannot be says so now
+    return web
+
+
+def _place(key: str, parts: dict[str, dict[str, Any]], own: dict[str, Any], name: str) -> dict[str, Any]:
+    """The part of a generated web that knows the key."""
+    if key in GeneratedWeb.__struct_fields__ and key not in _OPEN:
+        return own
+    for part, kind in _PARTS.items():
+        if key in kind.__struct_fields__ and key not in _OPEN:
+            return parts[part]
+    every = [*GeneratedWeb.__struct_fields__, *(key for kind in _PARTS.values() for key in kind.__struct_fields__)]
+    raise BadInput(f"{name}: unknown key {key!r} (there are: {', '.join(key for key in every if key not in _OPEN)})")
+
+
+def _number(text: str, name: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000:
+        raise BadInput(f"{name}: topics: {text!r} is no number between 1 and 1000")
+    return int(text)
+
+
+class GeneratedPages:
+    """A generated web known as a whole. Names of pages are their addresses without a port; the trap has no pages."""
+
+    def __init__(self, site: GeneratedWeb) -> None:
+        self.site = site
+        self._atlas = Atlas(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
+
+    def __len__(self) -> int:
+        return self.site.pages
+
+    @property
+    def web(self) -> "GeneratedPages":
+        return self
+
+    def get(self, url: str) -> Answer | None:
+        return self.site.respond(url, {})
+
+    def resolve(self, url: str) -> str:
+        place = self._find(url)
+        if place and self._atlas.kind(place) == "redirect":
+            place = self._atlas.original(place)
+        return self._atlas.url(place, "") if place else ""
+
+    def page(self, url: str) -> str:
+        place = self._find(url)
+        if place and self._atlas.kind(place) in ("redirect", "duplicate"):
+            place = self._atlas.original(place)
+        return self._atlas.url(place, "") if place else ""
+
+    def pages(self) -> list[str]:
+        """All of them: possible for a web of a moderate size only."""
+        if self.site.pages > _MOST_PAGES:
+            raise BadInput(f"a web of {self.site.pages:,} pages is too large to count; at most {_MOST_PAGES:,}")
+        atlas = self._atlas
+        every = (Place(host, rank) for host in range(self.site.hosts) for rank in range(atlas.ranks(host)))
+        own = (place for place in every if atlas.kind(place) not in ("redirect", "duplicate"))
+        return [atlas.url(place, "") for place in own if not self._fails(place)]
+
+    def links(self, url: str) -> Sequence[str]:
+        """The same links as the page shows, without making the page."""
+        place = self._find(url)
+        if place is None or self._atlas.kind(place) == "redirect":
+            return []
+        if self._atlas.kind(place) == "duplicate":
+            place = self._atlas.original(place)
+        found = dict.fromkeys(self.resolve(self._atlas.url(target, "")) for target in self.site.targets(place))
+        return [address for address in found if address and address != url]
+
+    def topics(self) -> dict[str, str]:
+        return {page: self.site.topic_of(page) for page in self.pages()}
+
+    def seeds(self, count: int = 5) -> list[str]:
+        """Home pages to start from, of whatever topic."""
+        return [urls.canonical(seed) for seed in self.site.seeds(80, count)]
+
+    def _find(self, url: str) -> Place | None:
+        found = self._atlas.find(url)
+        place = found[0] if found else None
+        return place if place and place.host < self.site.hosts and not self._fails(place) else None
+
+    def _fails(self, place: Place) -> bool:
+        return self.site.oddities.failing and place.host == max(0, self.site.hosts - 2)
