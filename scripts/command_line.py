@@ -1,0 +1,45 @@
+"""Write docs/command-line.md anew from the commands' own help: python scripts/command_line.py"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from lycosa.cli import app
+
+PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
+INTRODUCTION = """\
+# Command line
+
+Exit codes: 0 done, 2 bad input (one line on the standard error says what and where), 130 stopped by the user. Whatever
+runs long shows progress: live on a terminal, as plain lines elsewhere, on the standard error with `--json`. Ctrl-C
+stops cleanly; the same command goes on.
+
+This page is made from `--help` by `scripts/command_line.py`.
+"""
+
+
+def helps(words: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Each command with its help, groups after their own commands' names."""
+    text = (
+        CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "100", "TERM": "dumb"}, prog_name="lycosa").output
+    )
+    if words:
+        yield " ".join(["lycosa", *words]), text.strip()
+    _, found, commands = text.partition("Commands:\n")
+    if found:
+        for line in commands.splitlines():
+            if line.startswith("  ") and line[2:3].strip():
+                yield from helps((*words, line.split()[0]))
+
+
+def page() -> str:
+    parts = [INTRODUCTION]
+    for name, text in helps():
+        body = "\n".join(line.rstrip() for line in text.splitlines())
+        parts.append(f"## {name}\n\n```\n{body}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,56 @@
+"""The command line: parse arguments, call, print. Exit codes: 0 done, 2 bad input, 130 stopped by the user."""
+
+import os
+import sys
+
+import typer
+
+from lycosa import __version__
+from lycosa.cli import folder, topic, urls
+from lycosa.cli.again import again
+from lycosa.cli.rules import rules
+from lycosa.types import BadInput
+
+app = typer.Typer(
+    name="lycosa",
+    help="A focused web crawler: say what to look for and where to start.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("new")(folder.new)
+app.command("crawl")(folder.crawl)
+app.command("show")(folder.show)
+app.command("why")(folder.why)
+app.command("export")(folder.export)
+app.command("again")(again)
+topic.app.command("rules")(rules)
+app.add_typer(topic.app, name="topic")
+app.add_typer(urls.app, name="urls")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lycosa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def lycosa(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version."),
+) -> None:
+    """A focused web crawler: say what to look for and where to start."""
+
+
+def main() -> None:
+    try:
+        app()
+    except BadInput as error:
+        print(f"lycosa: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output went away, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

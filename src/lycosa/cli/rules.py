@@ -1,0 +1,196 @@
+"""`lycosa topic rules`: mine the rules between the classes of a topic, show them, export them, draw them."""
+
+import asyncio
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from lycosa import build, config
+from lycosa.cli.mining import MOST_PAGES, Mine
+from lycosa.clock import WallClock
+from lycosa.judge import JUDGES
+from lycosa.judge.corpus import ReadPages
+from lycosa.output.rules_picture import draw_rules
+from lycosa.pages import read_pages
+from lycosa.strategy import rule_base
+from lycosa.strategy.rules import Rules
+from lycosa.types import BadInput, Page
+
+_MOST_SHOWN = 100  # rows of a table; an export has all
+
+
+class Rule(msgspec.Struct, frozen=True, rename={"source": "from", "target": "to"}):
+    """Pages of class `source` link to pages of class `target`."""
+
+    source: str
+    target: str
+    probability: float
+    pages: float
+
+
+class Export(msgspec.Struct, frozen=True):
+    """All that is known, for other programs."""
+
+    targets: list[str]
+    rules: list[Rule]
+    scores: dict[str, float]  # what the links of a page are worth by its class
+
+
+class Topic(NamedTuple):
+    """A topic with classes, and the rules' own options."""
+
+    judge: Any
+    options: Rules
+    settings: config.Config
+    source: config.Source
+
+    @property
+    def folder(self) -> Path:
+        return self.source.path.parent
+
+
+Where = Annotated[
+    Path, typer.Argument(metavar="DIR|CONFIG", help="A crawl folder, or a .toml file.", show_default=False)
+]
+Warcs = Annotated[
+    list[Path] | None, typer.Option(metavar="WARC", help="Recorded pages that the examples link to; may be repeated.")
+]
+Most = Annotated[
+    int | None,
+    typer.Option(min=0, help=f"Fetch at most so many pages.  [default: {MOST_PAGES}, or 0 with a WARC]"),
+]
+Show = Annotated[bool, typer.Option("--show", help="Show the rules that there are.")]
+File = Annotated[Path | None, typer.Option(metavar="CSV|JSON", help="Write the rules that there are as a table.")]
+Picture = Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the rules that there are.")]
+
+
+def rules(
+    path: Where,
+    warc: Warcs = None,
+    most: Most = None,
+    show: Show = False,
+    export: File = None,
+    draw: Picture = None,
+) -> None:
+    """Mine which classes link to which, from the topic's examples and what they link to, and write rules.json."""
+    topic = _load(path)
+    target = topic.folder / rule_base.NAME
+    if not target.exists() or not (show or export or draw):
+        _write(target, asyncio.run(_mine(topic, warc or [], most)))
+    if show or export or draw:
+        found = rule_base.load(target)
+        table = tabulate(found, topic.judge.targets(found.classes), topic.options)
+        if show:
+            _show(table, Console())
+        if export:
+            _export(table, export)
+        if draw:
+            draw_rules(found.rules(), table.scores, table.targets, draw)
+            typer.echo(f"{draw} written", err=True)
+
+
+def _write(target: Path, found: rule_base.RuleBase) -> None:
+    rule_base.save(found, target)
+    pages = sum(sum(row.values()) for row in found.counts.values())
+    total = sum(map(len, found.rules().values()))
+    typer.echo(
+        f"{target} written: {total:,} rules between {len(found.classes):,} classes, from {pages:,.0f} linked pages"
+    )
+
+
+def _load(path: Path) -> Topic:
+    settings, source = config.load(path)
+    if not settings.topic:
+        raise source.blame("topic", "this section is needed: say what to look for")
+    judge = build.make("topic", JUDGES, settings.topic, source)
+    if not hasattr(judge, "targets"):
+        raise source.blame("topic.kind", "rules are mined from classes: the topic must have some, as a taxonomy does")
+    ours = settings.strategy.get("kind") == "rules"
+    options = build.make("strategy", {"rules": Rules}, settings.strategy if ours else {"kind": "rules"}, source)
+    return Topic(judge, options, settings, source)
+
+
+async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_base.RuleBase:
+    judge = build.make_judge(topic.settings, topic.source)
+    mine = Mine(judge, topic.folder)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        read = _watched(progress)
+        await mine.read_examples(read)
+        warcs = [*mine.warcs(), *further]
+        for warc in warcs:
+            await mine.read_warc(warc, read)
+        missing = mine.missing((0 if warcs else MOST_PAGES) if most is None else most)
+        if missing:
+            task = progress.add_task("fetching", total=len(missing))
+            await mine.fetch(topic.settings, missing, WallClock(), lambda done: progress.advance(task, done))
+    if not mine.classes:
+        places = ", ".join(map(str, warcs)) or "what could be fetched"
+        raise BadInput(f"topic.examples: no page that the examples link to is in {places}; give --warc or --most")
+    return mine.rules()
+
+
+def _watched(progress: Progress) -> ReadPages:
+    def read(path: Path) -> Iterator[tuple[str, Page]]:
+        task = progress.add_task(f"reading {path.name}", total=None)
+        for name, page in read_pages(path):
+            progress.advance(task)
+            yield name, page
+        progress.update(task, total=1, completed=1)
+
+    return read
+
+
+def tabulate(found: rule_base.RuleBase, targets: list[str], options: Rules) -> Export:
+    """Rules by class, the most probable first; classes by what their links are worth."""
+    rows = [
+        Rule(source, target, chance, found.counts[source][target])
+        for source, row in sorted(found.rules().items())
+        for target, chance in sorted(row.items(), key=lambda rule: (-rule[1], rule[0]))
+    ]
+    scores = found.scores(targets, options.max_depth, options.paths)
+    return Export(targets, rows, dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))))
+
+
+def _show(found: Export, console: Console) -> None:
+    table = Table("from", "to", title="pages of one class link to pages of another", box=box.SIMPLE_HEAD)
+    for name in ("probability", "pages"):
+        table.add_column(name, justify="right")
+    for rule in found.rules[:_MOST_SHOWN]:
+        bold = "bold" if rule.target in found.targets else ""
+        cells = Text(rule.source), Text(rule.target), f"{rule.probability:.3f}", f"{rule.pages:,.0f}"
+        table.add_row(*cells, style=bold)
+    console.print(table)
+    worth = Table("class", title="what the links of a page are worth by its class", box=box.SIMPLE_HEAD)
+    worth.add_column("score", justify="right")
+    for name, score in list(found.scores.items())[:_MOST_SHOWN]:
+        worth.add_row(Text(name), f"{score:.3f}", style="bold" if name in found.targets else "")
+    console.print(worth)
+    left = max(0, len(found.rules) - _MOST_SHOWN)
+    if left:
+        console.print(f"{left:,} more rules: --export FILE.csv writes all")
+    console.print(f"target: {', '.join(found.targets)}", markup=False, soft_wrap=True)
+
+
+def _export(found: Export, out: Path) -> None:
+    if out.suffix.lower() not in (".csv", ".json"):
+        raise BadInput(f"{out}: an export ends in .csv or .json")
+    try:
+        if out.suffix.lower() == ".json":
+            out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+        else:
+            with out.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(["from", "to", "probability", "pages"])
+                writer.writerows((rule.source, rule.target, rule.probability, rule.pages) for rule in found.rules)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+    typer.echo(f"{out} written", err=True)

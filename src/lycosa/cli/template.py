@@ -1,0 +1,40 @@
+"""The crawl.toml that `lycosa new` writes: every key a person may want, with its default and what it means."""
+
+TEMPLATE = """\
+# A crawl folder: this file says what to look for, where to start and how. Everything else here is Lycosa's.
+
+seeds = ["https://example.org/"]       # or the name of a file in this folder, one URL a line, # for comments
+
+[topic]                                # what to look for
+kind = "keywords"
+words = ["topic map", "ontology"]      # words and phrases; a page is judged by how well it covers them
+
+[strategy]                             # which link to follow next
+kind = "best-first"                    # best-first: links of relevant pages first; breadth-first: first found first
+
+[scope]                                # which URLs may be asked at all
+domains = []                           # these and their subdomains; empty: any
+hosts = []                             # exactly these hosts; empty: any
+exclude = []                           # regular expressions; a URL in which one is found is left out
+max_depth = 50                         # clicks from a seed
+max_pages_per_host = 0                 # 0: no limit
+sitemaps = false                       # offer the URLs of sitemaps named in robots.txt like seeds
+
+[fetch]
+user_agent = "Lycosa/0.1 (+https://example.org/bot)"   # say who you are and where to complain
+concurrency = 64                       # requests in flight over all hosts; never two at one host
+delay_s = 1.0                          # between two requests to one host; robots.txt may ask for more
+delay_factor = 1.0                     # and at least so many times the host's last response time
+proxy = ""                             # http://host:port
+allow_private = false                  # may private and loopback addresses be asked?
+max_bytes = 5_000_000                  # of one page
+retries = 2                            # after 429, 5xx and failed connections
+
+[limits]                               # over all runs of this crawl; 0: no limit
+pages = 1000                           # successful HTML pages
+relevant = 0
+seconds = 0
+
+[store]
+warc = true                            # keep every reply in warc/
+"""

@@ -1,0 +1,302 @@
+"""Commands on a topic: train, test, show, judge."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from lycosa import build, config, urls
+from lycosa.clock import WallClock
+from lycosa.db import CrawlDb
+from lycosa.judge import JUDGES, model, training
+from lycosa.judge.classifier import Section
+from lycosa.judge.corpus import ReadPages, Source, labelled_pages
+from lycosa.judge.ontology import Ontology
+from lycosa.judge.training import Learner
+from lycosa.output.ontology_picture import draw as draw_concepts
+from lycosa.output.ontology_picture import tree_lines
+from lycosa.output.topic_report import draw, measure, tables
+from lycosa.pages import read_page, read_pages
+from lycosa.parse import Parsers
+from lycosa.types import BadInput, Judge, Page, Reply, Stateful, Verdict
+
+app = typer.Typer(help="Train, test, show and try the judge of a topic.", no_args_is_help=True)
+
+Crawl = Annotated[
+    Path, typer.Argument(metavar="DIR|CONFIG", help="A crawl folder, or a .toml file.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+PLOT = "topic-test.png"
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A judge that can say what it looks for."""
+
+    def describe(self, top: int) -> list[Section]: ...
+
+
+class Topic(NamedTuple):
+    """A judge that is not prepared yet, and where its files are."""
+
+    judge: Any
+    kind: str
+    folder: Path
+    settings: config.Config
+    source: config.Source
+
+
+def load(path: Path) -> Topic:
+    settings, source = config.load(path)
+    if not settings.topic:
+        raise source.blame("topic", "this section is needed: say what to look for")
+    judge = build.make("topic", JUDGES, settings.topic, source)
+    return Topic(judge, str(settings.topic["kind"]), source.path.parent, settings, source)
+
+
+def learner(topic: Topic, instead: str) -> Learner:
+    if not hasattr(topic.judge, "recipe"):
+        raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} {instead}")
+    judge: Learner = topic.judge
+    return judge
+
+
+@app.command()
+def train(path: Crawl) -> None:
+    """Train the judge on its labelled pages and write topic.model into the crawl folder."""
+    topic = load(path)
+    judge = learner(topic, "learns from no labelled pages: there is nothing to train")
+    with _blaming(topic.source), _progress() as progress:
+        found = training.make(judge, topic.folder, _watched(progress))
+    target = topic.folder / model.NAME
+    try:
+        found.save(target, judge.KIND)
+    except OSError as error:
+        raise BadInput(f"{target}: cannot be written: {error.strerror}") from None
+    facts = found.facts
+    typer.echo(f"{target} written: {len(facts.labels)} labels, {len(facts.terms):,} terms")
+
+
+@app.command("test")
+def evaluate(
+    path: Crawl,
+    on: Annotated[
+        str, typer.Option(metavar="WARC:LABELS|DIR", help="Test on these labelled pages, not by cross-validation.")
+    ] = "",
+    target: Annotated[list[str] | None, typer.Option(metavar="LABEL", help="Take this label as the target.")] = None,
+    folds: Annotated[int, typer.Option(min=2, max=100, help="Parts of the cross-validation.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed number of the split into parts.")] = 0,
+    plot: Annotated[Path | None, typer.Option(metavar="PNG", help=f"Default: {PLOT} in the folder.")] = None,
+    json: Json = False,
+) -> None:
+    """Precision, recall, F1 and ROC AUC for each label, the confusion between them, and a plot."""
+    topic = load(path)
+    if target and hasattr(topic.judge, "recipe"):
+        topic.judge.target = target
+    with _blaming(topic.source), _progress() as progress:
+        results = list(_on(topic, on, progress) if on else _folds(topic, folds, seed, progress))
+    if not results:
+        raise BadInput(f"--on {on}: no labelled page there")
+    wanted = _wanted(topic, [label for label, _ in results], target or [])
+    report = measure(results, wanted)
+    if json:
+        typer.echo(msgspec.json.encode(report).decode())
+    else:
+        for table in tables(report):
+            Console().print(table)
+    if not plot and not find_spec("matplotlib"):
+        typer.echo("no plot: pip install 'lycosa[plots]'", err=True)
+        return
+    picture = plot or topic.folder / PLOT
+    draw(report, results, wanted, picture)
+    typer.echo(f"{picture} written", err=True)
+
+
+@app.command()
+def show(
+    path: Crawl,
+    top: Annotated[int, typer.Option(min=1, help="Terms for each class.")] = 15,
+    picture: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the map of an ontology.")] = None,
+    json: Json = False,
+) -> None:
+    """The terms that speak most for each class, or what else the topic looks for."""
+    topic = _prepared(path)
+    if not isinstance(topic.judge, Describes):
+        raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} has no terms to show")
+    sections = topic.judge.describe(top)
+    if picture:
+        _draw_map(topic, picture)
+    if json:
+        typer.echo(msgspec.json.encode(dict(sections)).decode())
+        return
+    table = Table("", "terms and their weights", show_lines=True)
+    for heading, terms in sections:
+        table.add_row(Text(heading), Text(", ".join(f"{term} {weight:.2f}" for term, weight in terms)))
+    Console().print(table)
+    if isinstance(topic.judge, Ontology):
+        Console().print(Text("\n".join(tree_lines(topic.judge.concepts_, topic.judge.weights_))), soft_wrap=True)
+
+
+@app.command()
+def export(
+    path: Crawl,
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where to.", show_default=False)],
+) -> None:
+    """Write what a topic knows by now: the table of a tids topic, the term counts of an ontology (its `idf`)."""
+    topic = _prepared(path)
+    database = topic.folder / "crawl.db"
+    if database.exists() and isinstance(topic.judge, Stateful):
+        db = CrawlDb(database, readonly=True).open()
+        if state := db.get("state:judge"):
+            topic.judge.load(msgspec.json.decode(state))
+        db.close()
+    write = getattr(topic.judge, "write_tsv", None) or getattr(topic.judge, "write_idf", None)
+    if not write:
+        raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} has no table to write")
+    try:
+        write(out)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+    typer.echo(f"{out} written", err=True)
+
+
+def _draw_map(topic: Topic, picture: Path) -> None:
+    if not isinstance(topic.judge, Ontology):
+        raise BadInput(f"--picture: a topic of kind {topic.kind!r} has no map to draw")
+    draw_concepts(topic.judge.concepts_, topic.judge.weights_, picture)
+    typer.echo(f"{picture} written", err=True)
+
+
+@app.command("judge")
+def judge_pages(
+    path: Crawl,
+    pages: Annotated[list[str], typer.Argument(metavar="FILE|URL...", help="Pages to judge.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """The verdict on pages, and the reasons: the terms that moved it most."""
+    topic = _prepared(path)
+    found = list(_gather(topic, pages))
+    judged = asyncio.run(_judge_all(topic.judge, ((name, page) for name, page, _ in found)))
+    rows = [(name, error, verdict) for (name, verdict), (_, _, error) in zip(judged, found, strict=True)]
+    if json:
+        plain = [{"page": name, "error": error, **msgspec.to_builtins(verdict)} for name, error, verdict in rows]
+        typer.echo(msgspec.json.encode(plain).decode())
+        return
+    for name, error, verdict in rows:
+        for line in [f"{name}: {error}"] if error else _lines(name, verdict):
+            Console().print(Text(line), soft_wrap=True)
+
+
+def _prepared(path: Path) -> Topic:
+    topic = load(path)
+    with _blaming(topic.source), _progress() as progress:
+        topic.judge.prepare(topic.folder, _watched(progress))
+    return topic
+
+
+@contextmanager
+def _blaming(source: config.Source) -> Iterator[None]:
+    """An error that names a key of the topic names its line in the file too."""
+    try:
+        yield
+    except BadInput as error:
+        key, colon, problem = str(error).partition(": ")
+        raise (source.blame(key, problem) if colon and key.startswith("topic.") else error) from None
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(console=console, transient=True, disable=not console.is_terminal)
+
+
+def _watched(progress: Progress) -> ReadPages:
+    def read(path: Path) -> Iterator[tuple[str, Page]]:
+        task = progress.add_task(f"reading {path.name}", total=None)
+        for name, page in read_pages(path):
+            progress.update(task, advance=1, description=f"reading {path.name}: {name[-40:]}")
+            yield name, page
+        progress.update(task, total=1, completed=1, description=f"read {path.name}")
+
+    return read
+
+
+def _folds(topic: Topic, number: int, seed: int, progress: Progress) -> Iterator[tuple[str, Verdict]]:
+    judge = learner(topic, "learns from no labelled pages: test it on some with --on WARC:LABELS --target LABEL")
+    corpus = judge.corpus(topic.folder, _watched(progress))
+    parts = training.cross_validate(judge, corpus, number, seed)
+    for part in progress.track(parts, total=number, description="cross-validation"):
+        yield from part
+
+
+def _on(topic: Topic, on: str, progress: Progress) -> Iterator[tuple[str, Verdict]]:
+    """Pages that somebody labelled, judged as a crawl would judge them."""
+    topic.judge.prepare(topic.folder, _watched(progress))
+    pages, colon, labels = on.rpartition(":")
+    source = Source(Path(pages), Path(labels)) if colon else Source(Path(on))
+    if not source.pages.exists() or not (colon or source.pages.is_dir()):
+        raise BadInput(f"--on {on}: neither WARC:LABELS nor a folder with one sub-folder a label")
+    labelled = labelled_pages(source, _watched(progress), nested=topic.kind == "taxonomy")
+    judged = asyncio.run(_judge_all(topic.judge, ((label, page) for _, label, page in labelled)))
+    known = topic.judge.classifier_.labels if hasattr(topic.judge, "recipe") else []
+    for label, verdict in judged:
+        yield topic.judge.class_of(label, known) if known else label, verdict
+
+
+async def _judge_all(judge: Judge, named: Iterable[tuple[str, Page]]) -> list[tuple[str, Verdict]]:
+    return [(name, await judge.judge(page)) for name, page in named]
+
+
+def _wanted(topic: Topic, labels: Sequence[str], target: list[str]) -> list[str]:
+    """The labels of the tested pages that are on topic."""
+    if hasattr(topic.judge, "recipe"):
+        judge: Learner = topic.judge
+        return judge.targets(sorted(set(labels)))
+    if missing := set(target) - set(labels):
+        raise BadInput(
+            f"--target {sorted(missing)[0]}: no page has this label (there are: {', '.join(sorted(set(labels)))})"
+        )
+    if not target:
+        raise BadInput("--target: say which labels are on topic")
+    return target
+
+
+def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str]]:
+    """Name, page and what went wrong, for files and for URLs, which are fetched as a crawl would."""
+    wanted: list[str] = []
+    for name in names:
+        if Path(name).is_dir() or name.endswith((".warc", ".warc.gz")):
+            yield from ((f"{name}/{inner}", page, "") for inner, page in read_pages(Path(name)))
+        elif Path(name).exists():
+            yield name, read_page(Path(name)), ""
+        elif url := urls.from_person(name):
+            wanted.append(url)
+        else:
+            raise BadInput(f"{name}: neither a file nor a URL")
+    if wanted:
+        for reply in asyncio.run(build.fetch_pages(topic.settings, wanted, WallClock())):
+            yield _parsed(reply)
+
+
+def _parsed(reply: Reply) -> tuple[str, Page, str]:
+    if reply.error:
+        return reply.link.url, Page(), f"{reply.error} {reply.detail}".strip()
+    try:
+        return reply.link.url, Parsers().parse(reply), ""
+    except ValueError as error:
+        return reply.link.url, Page(), f"cannot be read: {error}"
+
+
+def _lines(name: str, verdict: Verdict) -> Iterator[str]:
+    about = f", {verdict.label}" if verdict.label else ""
+    yield f"{name}: {'on topic' if verdict.on_topic else 'off topic'}, relevance {verdict.relevance:.3f}{about}"
+    for term, weight in verdict.why.items():
+        yield f"  {weight:+8.3f}  {term}"

@@ -1,0 +1,349 @@
+"""The commands on a crawl folder, as a user calls them."""
+
+import asyncio
+import csv
+import json
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.parquet
+import pytest
+
+from lycosa import cli, config
+from lycosa.lab.generated import GeneratedWeb, Text
+from lycosa.lab.serve import Server
+from lycosa.run import lock
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Outcome]
+
+
+@pytest.fixture
+def lycosa(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """Call the command line in this process; the exit code and what it printed."""
+
+    def call(*arguments: str | Path) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["lycosa", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "200")
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        return Outcome(code, *capfd.readouterr())
+
+    return call
+
+
+@pytest.fixture
+async def web() -> Any:
+    made = GeneratedWeb(pages=60, hosts=4, ip_hosts=True, seed=3, text=Text(size_bytes=(1_000, 3_000)))
+    async with Server(made, bind="0.0.0.0") as server:
+        yield made, server.port
+
+
+@pytest.fixture
+def in_thread(lycosa: Call) -> Callable[..., Awaitable[Outcome]]:
+    """The same beside a server that runs in this test's loop."""
+    return lambda *arguments: asyncio.to_thread(lycosa, *arguments)
+
+
+def write(folder: Path, seeds: Any = ("http://example.org/",), more: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    text = f"seeds = {list(seeds)!r}\n" if not isinstance(seeds, str) else f'seeds = "{seeds}"\n'
+    text += '[topic]\nkind = "keywords"\nwords = ["astronomy", "telescope"]\n'
+    text += "[fetch]\ndelay_s = 0.0\ndelay_factor = 0.0\nallow_private = true\nretries = 0\n" + more
+    (folder / "crawl.toml").write_text(text)
+    return folder
+
+
+@pytest.fixture
+async def crawled(web: Any, in_thread: Any, tmp_path: Path) -> Any:
+    made, port = web
+    folder = write(tmp_path / "mycrawl", made.seeds(port), "[limits]\npages = 30\n")
+    outcome = await in_thread("crawl", folder, "--json")
+    assert outcome.code == 0, outcome.err
+    return folder, json.loads(outcome.out)
+
+
+# -- new --------------------------------------------------------------------------------------------------------------
+
+
+def test_new_writes_a_folder_that_can_be_read(lycosa: Call, tmp_path: Path) -> None:
+    outcome = lycosa("new", tmp_path / "mine")
+    assert outcome.code == 0
+    assert "lycosa crawl" in outcome.out
+    settings, _ = config.load(tmp_path / "mine")
+    assert settings.limits == config.Limits()
+    assert settings.scope == config.Scope()
+
+
+def test_new_overwrites_nothing(lycosa: Call, tmp_path: Path) -> None:
+    write(tmp_path)
+    outcome = lycosa("new", tmp_path)
+    assert (outcome.code, outcome.err) == (2, f"lycosa: {tmp_path}/crawl.toml: exists already\n")
+
+
+# -- crawl ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_crawl_stops_at_its_limit_and_goes_on_with_a_higher_one(crawled: Any, in_thread: Any) -> None:
+    folder, summary = crawled
+    assert summary["pages"] == 30
+    assert summary["ended"] == "limit of 30 pages"
+    assert json.loads((folder / "summary.json").read_text())["pages"] == 30
+    again = json.loads((await in_thread("crawl", folder, "--pages", "40", "--json")).out)
+    assert again["pages"] == 40
+    rest = json.loads((await in_thread("crawl", folder, "--pages", "0", "--json")).out)
+    assert rest["ended"] == "frontier empty"
+    assert rest["pages"] > 40
+
+
+async def test_further_seeds_strategies_and_any_key_from_the_command_line(
+    web: Any, in_thread: Any, tmp_path: Path
+) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", ["http://127.0.0.9:1/"])
+    outcome = await in_thread(
+        *("crawl", folder, "--seed", made.seeds(port)[0], "--strategy", "breadth-first"),
+        *("--set", "limits.pages=5", "--set", "store.warc=false", "--json"),
+    )
+    assert json.loads(outcome.out)["pages"] == 5
+    assert not (folder / "warc").exists()
+
+
+async def test_through_a_proxy(web: Any, in_thread: Any, tmp_path: Path, server: Any, answer: Any) -> None:
+    server.handle = answer(b"<p>astronomy with a telescope")
+    folder = write(tmp_path / "c", ["http://far.example/"])
+    outcome = await in_thread("crawl", folder, "--proxy", server.url, "--json")
+    assert json.loads(outcome.out)["pages"] == 1
+    assert [path for path, _ in server.requests] == ["http://far.example/robots.txt", "http://far.example/"]
+
+
+async def test_without_a_terminal_it_prints_plain_lines(web: Any, in_thread: Any, tmp_path: Path) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", made.seeds(port), "[limits]\npages = 5\n")
+    outcome = await in_thread("crawl", folder)
+    assert outcome.out.startswith("c: pages 5, pages/s ")
+    assert outcome.out.strip().endswith("limit of 5 pages")
+
+
+async def test_bad_seeds_are_named_and_skipped(web: Any, in_thread: Any, tmp_path: Path) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", "seeds.txt", "[limits]\npages = 3\n")
+    (folder / "seeds.txt").write_text(f"# where to start\nhttp://\n\n{made.seeds(port)[0]}  # good\nno url at all\n")
+    outcome = await in_thread("crawl", folder, "--json")
+    assert outcome.code == 0
+    assert "lycosa: seeds.txt, line 2: 'http://' is no web URL, skipped" in outcome.err
+    assert "lycosa: seeds.txt, line 5: 'no url at all' is no web URL, skipped" in outcome.err
+    assert json.loads(outcome.out)["pages"] == 3
+
+
+async def test_a_crawl_keeps_its_strategy(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    outcome = await in_thread("crawl", folder, "--strategy", "breadth-first")
+    assert outcome.code == 2
+    assert "began with strategy best-first" in outcome.err
+
+
+async def test_ctrl_c_stops_it_and_the_same_command_goes_on(web: Any, in_thread: Any, tmp_path: Path) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", made.seeds(port), "[limits]\npages = 0\n")
+    (folder / "crawl.toml").write_text((folder / "crawl.toml").read_text().replace("delay_s = 0.0", "delay_s = 0.3"))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-u", "-m", "lycosa", "crawl", str(folder)),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout
+    await process.stdout.readline()  # the first line of progress
+    process.send_signal(signal.SIGINT)
+    out, errors = await process.communicate()
+    assert process.returncode == 130
+    assert b"stopped by the user" in out
+    assert errors == b""
+    with sqlite3.connect(folder / "crawl.db") as db:
+        before = db.execute("SELECT count(*) FROM visits").fetchone()[0]
+    assert 0 < before < 60
+    outcome = await in_thread("crawl", folder, "--set", "fetch.delay_s=0", "--json")
+    assert json.loads(outcome.out)["pages"] >= 50
+
+
+async def test_two_at_once_are_refused(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    with lock(folder / "crawl.toml"):
+        outcome = await in_thread("crawl", folder)
+        assert (outcome.code, outcome.err) == (2, f"lycosa: {folder}: another lycosa is at work in this folder\n")
+        assert "running" in (await in_thread("show", folder)).out
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("[fetch]\ndelay = 1\n", "crawl.toml, line 5: fetch.delay: unknown key"),
+        ('[fetch]\ndelay_s = "slow"\n', "crawl.toml, line 5: fetch.delay_s: expected `float`, got `str`"),
+        ("[fetch]\nconcurrency = 0\n", "crawl.toml, line 5: fetch.concurrency: expected `int` >= 1"),
+        ("[limits]\npages = 1.5\n", "crawl.toml, line 5: limits.pages: expected `int`, got `float`"),
+        ("[lmits]\npages = 1\n", "crawl.toml, line 4: lmits: unknown key"),
+        ('[strategy]\nkind = "best"\n', "crawl.toml, line 5: strategy.kind: there is no kind 'best' (there are: "),
+        (
+            '[strategy]\nkind = "best-first"\nspeed = 3\n',
+            "crawl.toml, line 6: strategy.speed: unknown key for best-first",
+        ),
+        ("[scope]\nexclude = ['(']\n", "scope.exclude: '(' is no regular expression"),
+        ("[scope\n", "crawl.toml: not valid TOML: "),
+    ],
+)
+def test_what_is_wrong_in_crawl_toml_is_named_with_its_line(
+    lycosa: Call, tmp_path: Path, change: str, words: str
+) -> None:
+    (tmp_path / "crawl.toml").write_text('seeds = ["http://example.org/"]\n[topic]\nkind = "keywords"\n' + change)
+    outcome = lycosa("crawl", tmp_path, "--set", "topic.words=['x']")
+    assert outcome.code == 2
+    assert outcome.err.startswith("lycosa: ")
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "crawl.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--set", "fetch.delay_s"), "--set fetch.delay_s: write section.key=value"),
+        (("--set", "fetch.delay_s=abc"), "--set fetch.delay_s: expected `float`, got `str`"),
+        (("--set", "nothing.here=1"), "--set nothing: unknown key"),
+        (("--strategy", "psychic"), "--set strategy.kind: there is no kind 'psychic'"),
+        (("--set", "topic.words=[]"), "topic.words"),
+        (("--set", "topic.wrods=['a']"), "topic.wrods: unknown key for keywords"),
+        (("--set", "seeds=nowhere.txt"), "seeds: cannot read"),
+        (("--set", "seeds=[]"), "seeds: say where to start"),
+        (("--set", "seeds=['::']"), "seeds[0]: '::' is no web URL, skipped"),
+    ],
+)
+def test_what_is_wrong_on_the_command_line_is_named(
+    lycosa: Call, tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    outcome = lycosa("crawl", write(tmp_path / "c"), *arguments)
+    assert outcome.code == 2
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["crawl", "show", "export"])
+def test_a_folder_without_crawl_toml(lycosa: Call, tmp_path: Path, command: str) -> None:
+    outcome = lycosa(command, tmp_path / "empty")
+    assert outcome.code == 2
+    assert "no crawl.toml here" in outcome.err
+
+
+@pytest.mark.parametrize("command", [("show",), ("export",), ("why", "http://example.org/")])
+def test_a_folder_where_nothing_was_crawled(lycosa: Call, tmp_path: Path, command: tuple[str, ...]) -> None:
+    outcome = lycosa(command[0], write(tmp_path / "c"), *command[1:])
+    assert (outcome.code, "nothing crawled yet" in outcome.err) == (2, True)
+
+
+async def test_a_database_of_a_newer_version(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    with sqlite3.connect(folder / "crawl.db") as db:
+        db.execute("PRAGMA user_version=99")
+    before = (folder / "crawl.db").read_bytes()
+    for command in ("crawl", "show", "export"):
+        outcome = await in_thread(command, folder)
+        assert outcome.code == 2
+        assert "made by a newer Lycosa (format 99" in outcome.err
+    assert (folder / "crawl.db").read_bytes() == before
+
+
+async def test_a_database_that_is_none(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    (folder / "crawl.db").write_bytes(b"this is no database" * 1_000)
+    outcome = await in_thread("show", folder)
+    assert outcome.code == 2
+    assert "cannot be used" in outcome.err
+
+
+async def test_a_warc_that_lost_its_end(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    path = next((folder / "warc").iterdir())
+    os.truncate(path, 100)
+    outcome = await in_thread("crawl", folder, "--pages", "40")
+    assert outcome.code == 2
+    assert "its end is lost" in outcome.err
+
+
+# -- show, why, export ------------------------------------------------------------------------------------------------
+
+
+async def test_show(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    out = (await in_thread("show", folder)).out
+    for words in ("ended: limit of 30 pages", "harvest rate", "best pages", "hosts", "127.0.0.", "30 pages"):
+        assert words in out
+    report = json.loads((await in_thread("show", folder, "--json")).out)
+    assert report["pages"] == 30
+    assert report["curve"][-1] == pytest.approx(report["harvest_rate"])
+    assert report["best"][0]["relevance"] >= report["best"][-1]["relevance"]
+
+
+async def test_after_a_kill_show_says_so(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    with sqlite3.connect(folder / "crawl.db") as db:
+        db.execute("UPDATE meta SET value='' WHERE key='ended'")
+    assert "interrupted" in (await in_thread("show", folder)).out
+
+
+async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    with sqlite3.connect(folder / "crawl.db") as db:
+        url, source = db.execute("SELECT url, source FROM visits WHERE depth = 2 LIMIT 1").fetchone()
+        waiting = db.execute("SELECT url FROM urls WHERE state = 0 LIMIT 1").fetchone()[0]
+    out = (await in_thread("why", folder, url)).out
+    assert "a seed" in out
+    assert out.index(source) < out.index(url)
+    assert "score 0." in out
+    assert "relevance" in out
+    assert "it waits" in (await in_thread("why", folder, waiting)).out
+    outcome = await in_thread("why", folder, "http://nobody.knows/")
+    assert (outcome.code, outcome.err) == (2, "lycosa: http://nobody.knows/: this crawl does not know the URL\n")
+
+
+COLUMNS = (
+    "n url final_url status error fetched_at seconds bytes content_type digest depth source anchor score relevance"
+    " on_topic label title"
+).split()
+
+
+async def test_export(crawled: Any, in_thread: Any, tmp_path: Path) -> None:
+    folder, _ = crawled
+    rows = [json.loads(line) for line in (await in_thread("export", folder)).out.splitlines()]
+    assert [row["n"] for row in rows] == list(range(1, 31))
+    assert list(rows[0]) == COLUMNS
+    assert rows[0]["score"] is None  # a seed
+    assert {row["status"] for row in rows} == {200}
+    await in_thread("export", folder, "--format", "csv", "--out", tmp_path / "x.csv")
+    with (tmp_path / "x.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [row["url"] for row in table] == [row["url"] for row in rows]
+    await in_thread("export", folder, "--format", "parquet", "--out", tmp_path / "x.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "x.parquet").column_names == COLUMNS
+
+
+def test_help_and_version(lycosa: Call) -> None:
+    assert lycosa("--version").out.startswith("lycosa 0.")
+    assert lycosa("--help").code == 0
+    assert lycosa("crawl").code == 2
+    assert lycosa("no-such-command").code == 2

@@ -1,0 +1,73 @@
+"""The folders are the arrows of the picture: a module imports only from lower ranks, and no stage another stage."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
+RANKS = {
+    "types": 0,
+    **dict.fromkeys(["urls", "text", "config", "db", "clock"], 1),
+    **dict.fromkeys(["ontology", "graph"], 2),
+    **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
+    **dict.fromkeys(["crawl", "pages", "revision"], 4),
+    "build": 5,
+    **dict.fromkeys(["run", "lab"], 6),
+    "cli": 7,
+    "__main__": 8,
+}
+SAME_RANK = {("lab", "run")}  # the lab runs crawls
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_LINES = 400
+MOST_FUNCTION_LINES = 40
+
+
+def part_of(name: str) -> str:
+    """`lycosa.fetch.http` belongs to `fetch`, the package itself to nothing."""
+    return name.split(".")[1] if "." in name else ""
+
+
+def imports(path: Path) -> set[str]:
+    """Every lycosa module a file imports, inside functions and for type checking too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            if module == "lycosa":
+                found |= {f"lycosa.{alias.name}" for alias in node.names}
+            else:
+                found.add(module)
+    return {name for name in found if name.split(".")[0] == "lycosa" and part_of(name) in RANKS}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_from_lower_ranks(path: Path) -> None:
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    assert own in RANKS, f"{own} has no rank: give it one"
+    for name in imports(path):
+        other = part_of(name)
+        allowed = other == own or RANKS[other] < RANKS[own] or (own, other) in SAME_RANK
+        assert allowed, f"{path.name} imports {name}: rank {RANKS[other]} from rank {RANKS[own]}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_and_functions_are_short(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= MOST_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno
+            assert node.end_lineno - node.lineno < MOST_FUNCTION_LINES, node.name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_every_module_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text().strip()
+    assert not text or ast.get_docstring(ast.parse(text))
+    assert "pickle" not in text.replace("no pickle", "")

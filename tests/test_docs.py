@@ -1,0 +1,84 @@
+"""Every command, topic, strategy and key is documented, links lead somewhere, and the examples can be read."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lycosa import build, config
+from lycosa.cli.template import TEMPLATE
+from lycosa.judge import JUDGES
+from lycosa.pages import read_pages
+from lycosa.strategy import STRATEGIES
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md"])
+EXAMPLES = sorted((ROOT / "examples").glob("*/crawl.toml"))
+
+
+def test_the_command_line_page_is_what_help_says() -> None:
+    spec = importlib.util.spec_from_file_location("command_line", ROOT / "scripts" / "command_line.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (DOCS / "command-line.md").read_text() == module.page(), "run: python scripts/command_line.py"
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+def test_every_kind_of_topic_has_a_page(kind: str) -> None:
+    assert (DOCS / "topics" / f"{kind}.md").exists()
+    assert f"({kind}.md)" in (DOCS / "topics" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("kind", STRATEGIES)
+def test_every_strategy_has_a_page_that_names_its_keys(kind: str) -> None:
+    text = (DOCS / "strategies" / f"{kind}.md").read_text()
+    assert f"({kind}.md)" in (DOCS / "strategies" / "README.md").read_text()
+    for name, field in STRATEGIES[kind].__dataclass_fields__.items():
+        if field.init:
+            assert f"`{name}`" in text, f"{kind}: {name} is not documented"
+
+
+@pytest.mark.parametrize("section", ["scope", "fetch", "limits", "store"])
+def test_every_key_of_crawl_toml_is_documented(section: str) -> None:
+    text = (DOCS / "crawl-folder.md").read_text()
+    for field in msgspec.structs.fields(config.Config):
+        if field.name == section:
+            for key in msgspec.structs.fields(field.type):
+                assert f"`{key.name}`" in text, f"{section}.{key.name} is not documented"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_examples_build_a_judge_and_a_strategy(path: Path) -> None:
+    settings, source = config.load(path.parent)
+    judge = build.make_judge(settings, source)
+    assert hasattr(judge, "judge")
+    if settings.strategy["kind"] != "rules":  # its rules are mined first
+        build.make_strategy(settings, source, judge)
+
+
+def test_the_template_names_real_keys_with_their_defaults() -> None:
+    given = tomllib.loads(TEMPLATE)
+    for section in ("scope", "fetch", "limits", "store"):
+        defaults = msgspec.to_builtins(getattr(config.Config(), section))
+        for key, value in given[section].items():
+            if key != "user_agent":
+                assert value == defaults[key], f"{section}.{key}"
+
+
+def test_example_pages_can_be_read() -> None:
+    pages = dict(read_pages(ROOT / "examples"))
+    assert len(pages) > 30
+    assert all(page.words for page in pages.values())

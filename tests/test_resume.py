@@ -1,0 +1,112 @@
+"""A crawl that is killed and goes on fetches the same pages in the same order as one left in peace: every strategy."""
+
+import random
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa import config
+from lycosa.lab.clock import LabClock
+from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
+from lycosa.lab.replay import ReplayFetcher, SiteWeb
+from lycosa.run import Run
+from lycosa.types import Link, Reply
+
+WEB = GeneratedWeb(
+    pages=300,
+    hosts=12,
+    seed=4,
+    text=Text(size_bytes=(800, 2_000)),
+    links=Links(count=(5, 15)),
+    oddities=Oddities(redirects=0.05, duplicates=0.05),
+)
+PAGES = 120
+KEYWORDS = '[topic]\nkind = "keywords"\nwords = ["astronomy", "telescope", "planet", "galaxy"]\n'
+TIDS = '[topic]\nkind = "tids"\nexamples = "pages"\nidf = "smooth"\n'
+STRATEGIES = {
+    "breadth-first": "",
+    "best-first": "",
+    "hard-focus": "",
+    "link-context": "",
+    "opic": "list_size = 7",
+    "otie": "list_size = 5",
+    "ontology": "minimum = 5\ntop = 20",
+    "publications": "",
+    "tids": "",
+}
+
+
+class Killed(Exception):
+    """What a kill is to a process that is not really killed: nothing after it happens."""
+
+
+class Fragile:
+    """Commits at some fetches and dies at one."""
+
+    def __init__(self, inner: Any, run: Run, chance: random.Random, lives: int) -> None:
+        self.inner = inner
+        self.run = run
+        self.chance = chance
+        self.left = lives
+
+    async def fetch(self, link: Link) -> Reply:
+        if self.chance.random() < 0.3:
+            self.run._commit(force=True)
+        if self.left == 0:
+            raise Killed
+        self.left -= 1
+        return await self.inner.fetch(link)
+
+
+def write(folder: Path, strategy: str, options: str) -> Path:
+    folder.mkdir()
+    topic = KEYWORDS
+    if strategy == "tids":
+        topic = TIDS
+        (folder / "pages").mkdir()
+        for number in range(6):
+            url = WEB.seeds(80, 6, "astronomy")[number % 2]
+            page = WEB.page(url)
+            assert page
+            (folder / "pages" / f"{number}.html").write_bytes(page.body[number * 100 :])
+    (folder / "crawl.toml").write_text(
+        f"seeds = {WEB.seeds(80)!r}\n{topic}[strategy]\nkind = '{strategy}'\n{options}\n"
+        f"[limits]\npages = {PAGES}\n[fetch]\nconcurrency = 1\ndelay_s = 0.0\ndelay_factor = 0.0\n"
+    )
+    return folder
+
+
+async def crawl(folder: Path, chance: random.Random | None, lives: int = 1_000_000) -> bool:
+    """One run; was it killed?"""
+    run = Run(folder, *config.load(folder), LabClock())
+    parts = run.parts
+    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses, parts.db)
+    parts.crawl.fetcher = Fragile(replay, run, chance, lives) if chance else replay
+    try:
+        await run.run([], lambda summary: None)
+    except Killed:
+        return True
+    return False
+
+
+def order(folder: Path) -> list[tuple[str, str, float]]:
+    with sqlite3.connect(folder / "crawl.db") as db:
+        return db.execute("SELECT url, error, round(score, 9) FROM visits ORDER BY n").fetchall()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+async def test_kills_change_no_order(strategy: str, tmp_path: Path) -> None:
+    peaceful = write(tmp_path / "peaceful", strategy, STRATEGIES[strategy])
+    assert not await crawl(peaceful, None)
+    expected = order(peaceful)
+    assert len(expected) > 20
+    chance = random.Random(strategy)
+    disturbed = write(tmp_path / "disturbed", strategy, STRATEGIES[strategy])
+    kills = 0
+    while await crawl(disturbed, chance, lives=chance.randint(1, 60)):
+        kills += 1
+        assert kills < 100
+    assert kills >= 1
+    assert order(disturbed) == expected
