@@ -63,7 +63,7 @@ class CrawlDb:
             raise BadInput(f"{self.path}: made by a newer Lycosa (format {version}, this one reads up to {VERSION})")
 
     def _prepare(self, version: int) -> None:
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-32000", "temp_store=MEMORY"):
+        for pragma in ("page_size=8192", "journal_mode=WAL", "wal_autocheckpoint=4000", "synchronous=NORMAL", "cache_size=-32000", "temp_store=MEMORY"):
             self._db.execute(f"PRAGMA {pragma}")
         self._db.execute("BEGIN IMMEDIATE")
         if version == 0:

@@ -222,6 +222,7 @@ def _prepare_process() -> None:
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
     gc.set_threshold(100_000, 20, 100)
+    gc.freeze()  # what was loaded stays
 
 
 def _loop_runner() -> Callable[[Any], Any]:

