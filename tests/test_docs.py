@@ -1,7 +1,11 @@
 """Every command, topic, strategy and key is documented, links lead somewhere, and the examples can be read."""
 
 import importlib.util
+import os
 import re
+import socket
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -76,6 +80,26 @@ def test_the_template_names_real_keys_with_their_defaults() -> None:
         for key, value in given[section].items():
             if key != "user_agent":
                 assert value == defaults[key], f"{section}.{key}"
+
+
+@pytest.mark.xdist_group("processes")
+def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
+    """As written, but for the installation, the port and the wait for the server."""
+    block = (ROOT / "README.md").read_text().partition("## Ten lines that run")[2].split("```")[1]
+    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ready = "for _ in $(seq 600); do (echo > /dev/tcp/127.0.0.1/8000) 2>/dev/null && break; sleep 0.1; done"
+    script = "set -m\n" + lines.replace("sleep 2", ready).replace("8000", str(port))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "limit of 100 pages" in done.stdout
+    assert "best pages" in done.stdout
+    assert len((tmp_path / "stars.csv").read_text().splitlines()) > 100
 
 
 def test_example_pages_can_be_read() -> None:

@@ -100,9 +100,10 @@ def from_person(text: str) -> str:
     text = text.strip()
     if not text or any(char.isspace() for char in text):
         return ""
-    if not _with_scheme(text):
-        if "@" in text.partition("/")[0]:  # an e-mail address
-            return ""
-        text = f"http://{text}"
-    found = canonical(text)
+    if _with_scheme(text):
+        return canonical(text)
+    if "@" in text.partition("/")[0]:  # an e-mail address
+        return ""
+    found = canonical(f"http://{text}")
+    # without a scheme a single word is more likely a slip than a host
     return found if found and ("." in hostname(found) or "localhost" in hostname(found) or "[" in found) else ""

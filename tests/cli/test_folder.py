@@ -150,6 +150,31 @@ async def test_bad_seeds_are_named_and_skipped(web: Any, in_thread: Any, tmp_pat
     assert json.loads(outcome.out)["pages"] == 3
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_sitemaps_named_in_robots_txt_are_offered_like_seeds(
+    wanted: bool, server: Any, in_thread: Any, tmp_path: Path
+) -> None:
+    xml = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{}</urlset>"
+    locations = "".join(f"<url><loc>{server.url}/hidden{n}</loc></url>" for n in range(3))
+    pages = {
+        "/robots.txt": ("text/plain", f"User-agent: *\nSitemap: {server.url}/map.xml\n"),
+        "/map.xml": ("application/xml", xml.format(locations)),
+        "/": ("text/html", "<p>astronomy"),
+        **{f"/hidden{n}": ("text/html", f"<p>telescope {n}") for n in range(3)},
+    }
+
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        kind, text = pages[path]
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode())
+
+    server.handle = handle
+    folder = write(tmp_path / "c", [f"{server.url}/"])
+    outcome = await in_thread("crawl", folder, "--json", "--set", f"scope.sitemaps={str(wanted).lower()}")
+    summary = json.loads(outcome.out)
+    assert summary["pages"] == (4 if wanted else 1)
+    assert summary["errors"] == {}
+
+
 async def test_a_crawl_keeps_its_strategy(crawled: Any, in_thread: Any) -> None:
     folder, _ = crawled
     outcome = await in_thread("crawl", folder, "--strategy", "breadth-first")
@@ -204,7 +229,9 @@ async def test_two_at_once_are_refused(crawled: Any, in_thread: Any) -> None:
             '[strategy]\nkind = "best-first"\nspeed = 3\n',
             "crawl.toml, line 6: strategy.speed: unknown key for best-first",
         ),
-        ("[scope]\nexclude = ['(']\n", "scope.exclude: '(' is no regular expression"),
+        ("[scope]\nexclude = ['(']\n", "crawl.toml, line 5: scope.exclude: '(' is no regular expression"),
+        ("[scope]\nhosts = ['a b']\n", "crawl.toml, line 5: scope.hosts: 'a b' is no host or domain name"),
+        ("[fetch]\nproxy = 'socks5://x:1'\n", "crawl.toml, line 5: fetch.proxy: 'socks5://x:1' is no http://host:port"),
         ("[scope\n", "crawl.toml: not valid TOML: "),
     ],
 )

@@ -12,8 +12,8 @@ class Scope:
 
     def __init__(self, rules: config.Scope) -> None:
         self.rules = rules
-        self._domains = tuple(_name(domain) for domain in rules.domains)
-        self._hosts = frozenset(_name(host) for host in rules.hosts)
+        self._domains = tuple(_name(domain, "domains") for domain in rules.domains)
+        self._hosts = frozenset(_name(host, "hosts") for host in rules.hosts)
         self._exclude = [_pattern(text) for text in rules.exclude]
         self._host_refusals: dict[str, str] = {}
         self._queries: Counter[int] = Counter()
@@ -64,11 +64,11 @@ class Scope:
         return named or any(name == domain or name.endswith("." + domain) for domain in self._domains)
 
 
-def _name(text: str) -> str:
+def _name(text: str, key: str) -> str:
     """A host or domain as a person writes it, in the form it has inside canonical URLs."""
     url = urls.from_person(text)
     if not url or urls.path_and_query(url) != "/":
-        raise BadInput(f"scope: {text!r} is no host or domain name")
+        raise BadInput(f"scope.{key}: {text!r} is no host or domain name")
     return urls.host(url)
 
 

@@ -19,7 +19,7 @@ NAME = "url.model"
 FORMAT = 1
 _KIND = "url-classes"
 _MOST_CHARS = 300  # of a path: what comes after is noise, or a trap
-_MOST_GRAMS = 30  # characters of the last segment that are taken apart; longer ones are titles
+_MOST_GRAMS = 16  # characters of the last segment that are taken apart; longer ones are titles
 _MOST_DEPTH = 6  # deeper is as deep
 _MOST_CACHED = 100_000  # menus repeat the same few links on every page of a site
 _MOST_BYTES = 200_000_000
@@ -103,9 +103,8 @@ class UrlClasses:
         return dict(sorted(zip(self.classes, shares, strict=True), key=lambda item: -item[1]))
 
     def _sums(self, url: str) -> list[float]:
-        weights = self.weights
-        rows = [weights[feature] for feature in features(url) if feature in weights]
-        return [sum(column) for column in zip(self.bias, *rows, strict=True)]
+        rows = filter(None, map(self.weights.get, features(url)))
+        return list(map(sum, zip(self.bias, *rows, strict=True)))
 
 
 class _File(msgspec.Struct, frozen=True):

@@ -1,0 +1,190 @@
+"""What a crawl tells of itself: report, chart, path of links, progress."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from lycosa.db import CrawlDb
+from lycosa.output.progress import Progress, waits_for
+from lycosa.output.report import harvest_curve, read_report
+from lycosa.output.show import chart, draw, status
+from lycosa.output.why import draw_path, read_path
+from lycosa.store.visits import Totals, VisitStore
+from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Verdict, Visit
+
+
+def visit(url: str, source: str = "", relevance: float = 0.0, **more: Any) -> Visit:
+    reply = Reply(Link(url, source, "the anchor [red]"), url=url, status=200, body=b"x" * 10, at=5.0, **more)
+    verdict = Verdict(relevance, relevance >= 0.5, "good", why={"spider": 0.7, "web": -0.1})
+    page = Page(url, f"title of {url}")
+    return Visit(reply, page, verdict, SEED_SCORE if not source else 0.25, digest="" if reply.error else url)
+
+
+@pytest.fixture
+def db() -> CrawlDb:
+    made = CrawlDb(":memory:").open()
+    store = VisitStore(made, None)
+    store.open()
+    for one in (
+        visit("http://a/", relevance=0.9),
+        visit("http://a/b", "http://a/", 0.2),
+        visit("http://c/", "http://a/b", 0.6),
+        visit("http://d/", "http://a/", error="http-404", detail="gone"),
+        Visit(Reply(Link("http://e/", "http://a/"), url="http://e/"), digest="x", duplicate_of="http://a/b"),
+    ):
+        store.write(one)
+    made.execute("INSERT INTO urls VALUES (1, 'http://w/', 0, 'waits', 1, 0.5, 0)")
+    made.execute("INSERT INTO hosts VALUES ('a', 2000.0, 1.0, 0, 2, '')")
+    made.execute("INSERT INTO hosts VALUES ('z', 0.0, 1.0, 9, 0, 'unreachable (dns)')")
+    made.put("ended", "frontier empty")
+    made.put("spent_s", "10.0")
+    return made
+
+
+def test_the_report(db: CrawlDb) -> None:
+    report = read_report(db)
+    assert (report.visits, report.pages, report.relevant, report.duplicates) == (5, 4, 2, 1)
+    assert report.errors == {"http-404": 1}
+    assert report.harvest_rate == 0.5
+    assert [page.url for page in report.best] == ["http://a/", "http://c/", "http://a/b"]
+    assert [(host.host, host.relevant) for host in report.hosts] == [("a", 1), ("z", 0)]
+    assert (report.known, report.waiting) == (1, 1)
+
+
+def test_totals_are_the_same_counted_as_they_come_and_read_back(db: CrawlDb) -> None:
+    totals = Totals()
+    totals.load(db)
+    assert (totals.visits, totals.pages, totals.relevant, totals.duplicates) == (5, 4, 2, 1)
+    assert totals.errors == {"http-404": 1}
+
+
+def text_of(call: Any) -> str:
+    console = Console(file=io.StringIO(), width=120)
+    call(console)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_show_draws_all_of_it(db: CrawlDb) -> None:
+    text = text_of(lambda console: draw(read_report(db), console, running=False, now=1_000.0))
+    for words in (
+        "ended: frontier empty",
+        "0.500",
+        "title of http://a/",
+        "http-404",
+        "unreachable (dns)",
+        "rests until",
+    ):
+        assert words in text
+
+
+def test_why_it_stopped_or_what_it_waits_for(db: CrawlDb) -> None:
+    report = read_report(db)
+    assert status(report, running=False, now=0.0) == "ended: frontier empty"
+    db.put("ended", "")
+    assert status(read_report(db), running=False, now=0.0).startswith("interrupted")
+    db.execute("DELETE FROM hosts WHERE name = 'z'")
+    assert status(read_report(db), running=True, now=1_000.0).startswith("running: hosts wait until")
+    assert status(read_report(db), running=True, now=3_000.0) == "running"
+
+
+@given(st.lists(st.booleans(), max_size=300), st.integers(1, 80))
+def test_the_harvest_curve_ends_with_the_rate(on_topic: list[bool], points: int) -> None:
+    curve = harvest_curve(on_topic, points)
+    assert len(curve) <= points
+    assert all(0 <= value <= 1 for value in curve)
+    if on_topic:
+        assert curve[-1] == sum(on_topic) / len(on_topic)
+
+
+@given(st.lists(st.floats(0, 1), max_size=80), st.integers(1, 10))
+def test_the_chart_has_its_size(values: list[float], height: int) -> None:
+    lines = chart(values, height)
+    assert len(lines) == height
+    assert {len(line) for line in lines} == {7 + len(values)}
+
+
+def test_the_path_from_a_seed(db: CrawlDb) -> None:
+    path = read_path(db, "http://c")
+    assert [step.url for step in path] == ["http://a/", "http://a/b", "http://c/"]
+    text = text_of(lambda console: draw_path(path, console))
+    for words in (
+        "a seed",
+        "score 0.2500",
+        "“the anchor [red]”",
+        "relevance 0.6000, on topic, class good",
+        "+0.7000  spider",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://d/", "visit 4: http-404 (gone)"),
+        ("http://e/", "the same body as http://a/b"),
+        ("http://w/", "not visited: it waits"),
+    ],
+)
+def test_why_for_every_fate(db: CrawlDb, url: str, words: str) -> None:
+    assert words in text_of(lambda console: draw_path(read_path(db, url), console))
+
+
+@pytest.mark.parametrize("url", ["http://nobody/", "no url", ""])
+def test_an_unknown_url(db: CrawlDb, url: str) -> None:
+    with pytest.raises(BadInput, match="does not know"):
+        read_path(db, url)
+
+
+def summary(**more: Any) -> dict[str, Any]:
+    return {
+        "pages": 10,
+        "relevant": 4,
+        "harvest_rate": 0.4,
+        "waiting": 7,
+        "hosts_due": 0,
+        "hosts_resting": 0,
+        "in_flight": 0,
+        "next_due": None,
+        "errors": {"dns": 2},
+        "ended": "",
+        **more,
+    }
+
+
+def test_what_it_waits_for() -> None:
+    assert waits_for(summary(hosts_due=1)) == ""
+    assert waits_for(summary(in_flight=1, hosts_resting=3)) == ""
+    assert waits_for(summary(hosts_resting=1, next_due=1.0)).startswith("1 host waits until ")
+    assert waits_for(summary(hosts_resting=4, next_due=1.0)).startswith("4 hosts wait until ")
+    assert waits_for(summary(ended="limit of 3 pages")) == "limit of 3 pages"
+
+
+def test_plain_lines_come_every_few_seconds_and_at_the_end() -> None:
+    now = [0.0]
+    console = Console(file=io.StringIO(), width=200)
+    with Progress(console, "mine", lambda: now[0]) as progress:
+        for second in range(12):
+            now[0] = float(second)
+            progress(summary(pages=second * 10))
+        progress(summary(pages=120, ended="frontier empty"))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 4
+    assert lines[0].startswith("mine: pages 10, pages/s 10.0, relevant 4, harvest 0.400")
+    assert lines[-1].endswith("frontier empty")
+
+
+def test_on_a_terminal_the_display_is_live() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    with Progress(console, "mine", lambda: 0.0) as progress:
+        progress(summary())
+    assert "frontier" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_folder_where_nothing_was_crawled(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nothing crawled yet"):
+        CrawlDb(tmp_path / "crawl.db", readonly=True).open()

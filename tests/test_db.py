@@ -1,0 +1,71 @@
+"""crawl.db: transactions that hold whole visits, versions, notes."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from lycosa.db import VERSION, CrawlDb
+from lycosa.types import BadInput
+
+
+def test_what_was_not_committed_is_gone(tmp_path: Path) -> None:
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    db.put("a", "1")
+    db.commit()
+    db.put("a", "2")
+    db.close()
+    again = CrawlDb(tmp_path / "crawl.db").open()
+    assert again.get("a") == "1"
+    assert again.get("b", "none") == "none"
+    again.close()
+
+
+def test_what_belongs_to_a_commit_is_asked_for_before_it(tmp_path: Path) -> None:
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    db.before_commit.append(lambda: db.put("state", "fresh"))
+    db.commit()
+    db.close()
+    assert CrawlDb(tmp_path / "crawl.db", readonly=True).open().get("state") == "fresh"
+
+
+def test_others_may_read_while_one_writes(tmp_path: Path) -> None:
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    db.put("a", "1")
+    db.commit()
+    db.put("a", "2")
+    reader = CrawlDb(tmp_path / "crawl.db", readonly=True).open()
+    assert reader.get("a") == "1"
+    with pytest.raises(sqlite3.OperationalError):
+        reader.put("a", "3")
+    reader.close()
+    db.close()
+
+
+def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    CrawlDb(path).open().close()
+    with sqlite3.connect(path) as raw:
+        raw.execute(f"PRAGMA user_version={VERSION + 1}")
+    with pytest.raises(BadInput, match="made by a newer Lycosa"):
+        CrawlDb(path).open()
+
+
+def test_what_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "crawl.db").write_text("not a database, by far" * 100)
+    with pytest.raises(BadInput, match=r"crawl\.db: cannot be used"):
+        CrawlDb(tmp_path / "crawl.db").open()
+    with pytest.raises(BadInput, match="nothing crawled yet"):
+        CrawlDb(tmp_path / "other.db", readonly=True).open()
+
+
+def test_notes() -> None:
+    db = CrawlDb(":memory:").open()
+    db.note("cash:http://a/", "1")
+    db.note("cash:http://b/é", "2")
+    db.note("cash:http://a/", "3")
+    db.note("links:http://a/", "[]")
+    assert dict(db.notes("cash:")) == {"http://a/": "3", "http://b/é": "2"}
+    assert db.noted("links:http://a/") == "[]"
+    assert db.noted("links:nobody") == ""
+    db.close()

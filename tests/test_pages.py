@@ -1,0 +1,42 @@
+"""Pages that lie on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.pages import read_page, read_pages
+from lycosa.store.warc import WarcWriter
+from lycosa.types import BadInput, Exchange
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "b.html").write_text("<title>B</title><p>second page")
+    (tmp_path / "deep" / "a.HTM").write_text("<p>first page")
+    (tmp_path / "c.txt").write_text("plain <text> & more")
+    (tmp_path / "d.pdf").write_bytes(b"%PDF")
+    found = dict(read_pages(tmp_path))
+    assert list(found) == ["b.html", "c.txt", "deep/a.HTM"]
+    assert found["b.html"].title == "B"
+    assert found["c.txt"].words == ["plain", "text", "more"]
+
+
+def test_a_warc(tmp_path: Path) -> None:
+    writer = WarcWriter(tmp_path)
+    writer.open()
+    for path, kind, status in (("a", "text/html", 200), ("b", "image/png", 200), ("c", "text/html", 404)):
+        head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n\r\n".encode()
+        writer.write([Exchange(f"http://x.example/{path}", b"GET / HTTP/1.1\r\n\r\n", head, b"<p>hello", 1.0)])
+    writer.close()
+    (warc,) = tmp_path.iterdir()
+    assert [(url, page.words) for url, page in read_pages(warc)] == [("http://x.example/a", ["hello"])]
+
+
+def test_what_is_not_there_or_of_no_use_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no such folder or file"):
+        list(read_pages(tmp_path / "nowhere"))
+    (tmp_path / "x.bin").write_bytes(b"1")
+    with pytest.raises(BadInput, match="neither a folder of pages nor a WARC"):
+        list(read_pages(tmp_path / "x.bin"))
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_page(tmp_path / "nothing.html")
