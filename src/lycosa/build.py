@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from lycosa import __version__, config
+from lycosa import __version__, config, urls
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.fetch.http import Http
@@ -22,8 +22,8 @@ from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.pages import read_pages
-from lycosa.parse import SITEMAP_TYPES, Parsers, content_digest
-from lycosa.revision import Revises, Revision
+from lycosa.parse import SITEMAP_TYPES, HtmlParser, Parsers, content_digest
+from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import Search, make_engine, site_of
 from lycosa.seeds.file import read_seeds
 from lycosa.seeds.ledger import Ledger
@@ -53,9 +53,12 @@ class Parts:
 
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
     """All parts of the crawl in a folder; nothing is opened and nothing asked yet."""
+    if settings.fetch.proxy and not urls.canonical(settings.fetch.proxy).startswith("http://"):
+        raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
     judge = make_judge(settings, source)
     strategy = make_strategy(settings, source, judge)
-    scope = Scope(settings.scope)
+    with _blame("scope", source):
+        scope = Scope(settings.scope)
     db = CrawlDb(folder / "crawl.db")
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_with_sitemaps(settings), clock.now)
@@ -67,7 +70,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     if search:
         search.targets = strategy if isinstance(strategy, Targets) else None
         sinks.append(search)
-    crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest)
+    parser = Parsers(HtmlParser(robot=settings.fetch.user_agent.split("/", 1)[0].split(" ", 1)[0].lower()))
+    crawl = Crawl(frontier, fetcher, parser, judge, strategy, sinks, content_digest)
     return Parts(folder, settings, crawl, frontier, db, http, store, totals, judge, strategy, search)
 
 
@@ -125,11 +129,15 @@ def make_frontier(
     frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock)
     if isinstance(strategy, Listing):
         frontier.choose_by_lists(strategy)
+    if isinstance(strategy, Renews):
+        strategy.connect(db)
     return frontier
 
 
 def make_revision(strategy: Strategy, frontier: DurableFrontier, at_once: bool) -> list[Sink]:
     """What lets a strategy order the frontier anew, if it wants to; `at_once` makes a crawl repeatable."""
+    if isinstance(strategy, Renews):
+        return [Renewal(strategy, frontier)]
     return [Revision(strategy, frontier, at_once)] if isinstance(strategy, Revises) else []
 
 

@@ -20,6 +20,15 @@ Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
+# what such a path leads to is no HTML page, so asking for it would only bother the host
+NO_PAGES = """
+    7z aac ai apk arc arj avi bin bmp bz2 cab class css csv deb djvu dmg doc docx dvi eps epub exe flac flv gif gz
+    hqx ico ics iso jar jpeg jpg js json latex m4a m4v mid mkv mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv otf pbm
+    pdf pgm png pnm pps ppt pptx ps psd rar rpm rtf sit svg swf tar tex tgz tif tiff tsv ttf vcf wav webm webp wmv
+    woff woff2 wrl xbm xls xlsx xpm xwd xz z zip
+""".split()
+
+
 class Scope(Struct, frozen=True, forbid_unknown_fields=True):
     """Which URLs may be asked at all; an empty list or a zero means no limit."""
 
@@ -31,6 +40,7 @@ class Scope(Struct, frozen=True, forbid_unknown_fields=True):
     max_url_length: Positive = 2_000
     max_repeats: Positive = 3  # of one segment in a path
     max_queries_per_path: Positive = 1_000  # different queries to one path
+    skip_suffixes: list[str] = field(default_factory=lambda: [*NO_PAGES])  # of paths, in any case
     sitemaps: bool = False
 
 

@@ -47,23 +47,47 @@ class CrawlDb:
     def open(self) -> "CrawlDb":
         if self.readonly and not Path(self.path).exists():
             raise BadInput(f"{Path(self.path).parent}: nothing crawled yet (no {Path(self.path).name})")
-        uri = f"{Path(self.path).absolute().as_uri()}?mode=ro" if self.readonly else str(self.path)
         try:
-            self._db = sqlite3.connect(uri, isolation_level=None, uri=self.readonly)
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            version = self._connect()
             self._check(version)
+            self.is_new = version == 0
             if not self.readonly:
                 self._prepare(version)
         except sqlite3.DatabaseError as error:
             raise BadInput(f"{self.path}: cannot be used: {error}") from None
         return self
 
+    def _connect(self) -> int:
+        """Connect; the version of the format."""
+        if not self.readonly:
+            self._db = sqlite3.connect(str(self.path), isolation_level=None)
+            return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+        for mode in ("mode=ro", "mode=ro&immutable=1"):  # the latter where even a reader may write nothing
+            try:
+                uri = f"{Path(self.path).absolute().as_uri()}?{mode}"
+                self._db = sqlite3.connect(uri, isolation_level=None, uri=True)
+                version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
+                break
+            except sqlite3.OperationalError:
+                if "immutable" in mode:
+                    raise
+        if version == 0:
+            raise BadInput(f"{Path(self.path).parent}: nothing crawled yet")
+        return version
+
     def _check(self, version: int) -> None:
         if version > VERSION:
             raise BadInput(f"{self.path}: made by a newer Lycosa (format {version}, this one reads up to {VERSION})")
 
     def _prepare(self, version: int) -> None:
-        for pragma in ("page_size=8192", "journal_mode=WAL", "wal_autocheckpoint=4000", "synchronous=NORMAL", "cache_size=-32000", "temp_store=MEMORY"):
+        for pragma in (
+            "page_size=8192",
+            "journal_mode=WAL",
+            "wal_autocheckpoint=4000",
+            "synchronous=NORMAL",
+            "cache_size=-32000",
+            "temp_store=MEMORY",
+        ):
             self._db.execute(f"PRAGMA {pragma}")
         self._db.execute("BEGIN IMMEDIATE")
         if version == 0:

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.types import Visit
+from lycosa.types import SEED_SCORE, Visit
 
 
 @runtime_checkable
@@ -42,3 +43,30 @@ class Revision:
 
     def _apply(self, analysed: Any) -> None:
         self._frontier.rescore(*self._strategy.choose(analysed, self._frontier.waits_with, self._frontier.host_of))
+
+
+@runtime_checkable
+class Renews(Protocol):
+    """A strategy that, after each visit, gives some of what waits another score. It may keep notes in crawl.db."""
+
+    def connect(self, db: CrawlDb) -> None: ...  # once, before the crawl
+    def renew(self) -> tuple[Sequence[str], Sequence[float]]: ...
+
+
+class Renewal:
+    """A sink that applies the new scores. Seeds keep theirs: a person chose them."""
+
+    def __init__(self, strategy: Renews, frontier: DurableFrontier) -> None:
+        self._strategy = strategy
+        self._frontier = frontier
+
+    def write(self, visit: Visit) -> None:
+        found, scores = self._strategy.renew()
+        ids = [self._frontier.number(url) for url in found]
+        renewed = [
+            (number, score)
+            for number, score in zip(ids, scores, strict=True)
+            if number and self._frontier.waits_with(number) < SEED_SCORE
+        ]
+        if renewed:
+            self._frontier.rescore(*zip(*renewed, strict=True))

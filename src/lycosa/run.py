@@ -24,6 +24,7 @@ from lycosa.seeds.file import read_seeds
 from lycosa.types import BadInput, Clock, Link, Stateful
 
 COMMIT_EVERY_S = 0.5
+_FIRST_BODIES = "SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''"
 SUMMARY_EVERY_S = 1.0
 
 
@@ -43,6 +44,8 @@ class Run:
         self._open()
         parts = self.parts
         try:
+            if not seeds and not parts.frontier.outlook().known:
+                raise BadInput("; ".join(self.skipped) or f"{self.folder / config.NAME}: seeds: say where to start")
             await parts.http.open()
             try:
                 await self._crawl(seeds, watch)
@@ -60,9 +63,13 @@ class Run:
         good, self.skipped = read_seeds(self.parts.config.seeds, self.folder)
         more, wrong = read_seeds(extra, self.folder)
         self.skipped += wrong
-        if not good and not more:
-            raise BadInput("; ".join(self.skipped) or f"{self.folder / config.NAME}: seeds: say where to start")
-        return [Link(url) for url in dict.fromkeys(good + more)]
+        seeds = []
+        for url in dict.fromkeys(good + more):
+            if refusal := self.parts.frontier.scope.refuses(url):
+                self.skipped.append(f"{url}: {refusal}, skipped")
+            else:
+                seeds.append(Link(url))
+        return seeds
 
     def _open(self) -> None:
         parts = self.parts
@@ -72,7 +79,7 @@ class Run:
         self._spent_s = float(db.get("spent_s", "0"))
         parts.totals.load(db)
         parts.store.open()
-        parts.crawl.bodies.update(db.execute("SELECT digest, min(url) FROM visits WHERE digest != '' GROUP BY digest"))
+        parts.crawl.bodies.update(db.execute(_FIRST_BODIES))
         parts.frontier.load()
         if parts.search:
             parts.search.load(db)
@@ -133,9 +140,9 @@ class Run:
 
     def _commit(self, force: bool = False) -> None:
         parts = self.parts
-        if parts.totals.visits == self._committed and not force:
+        if parts.frontier.turns == self._committed and not force:
             return
-        self._committed = parts.totals.visits
+        self._committed = parts.frontier.turns
         parts.db.commit()
 
     def _write_state(self) -> None:
@@ -146,6 +153,7 @@ class Run:
         parts.db.put("spent_s", repr(self._seconds()))
         parts.db.put("ended", parts.frontier.ended)
         parts.db.put("refused", msgspec.json.encode(parts.frontier.refused).decode())
+        parts.db.put("outlook", msgspec.json.encode(parts.frontier.outlook()).decode())
 
     def _seconds(self) -> float:
         return self._spent_s + self.clock.now() - self._started_at
@@ -193,12 +201,12 @@ def run_folder(
 ) -> tuple[dict[str, Any], Run]:
     """Crawl a folder in this process until it is done, stopped or broken."""
     settings, source = config.load(folder, overrides)
-    with lock(source.path):
+    with lock(source.path.parent):
         _prepare_process()
         run = Run(source.path.parent, settings, source, WallClock())
         try:
             summary = _loop_runner()(run.run(extra_seeds, watch))
-        except (OSError, sqlite3.OperationalError) as error:
+        except (OSError, sqlite3.DatabaseError) as error:
             raise BadInput(
                 f"{folder}: the disk is full or cannot be written ({error}); what was stored is safe"
             ) from error
@@ -206,13 +214,17 @@ def run_folder(
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[IO[bytes]]:
-    """One process a folder: two would ask each host twice as often."""
-    with path.open("rb") as file:
+def lock(folder: Path) -> Iterator[IO[bytes]]:
+    """One process a folder: two would ask each host twice as often. A file of our own: editors replace theirs."""
+    try:
+        file = (folder / "crawl.lock").open("ab")
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise BadInput(f"{path.parent}: another lycosa is at work in this folder") from None
+            raise BadInput(f"{folder}: another lycosa is at work in this folder") from None
         yield file
 
 

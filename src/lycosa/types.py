@@ -95,7 +95,7 @@ class Visit(Struct, frozen=True):
     reply: Reply
     page: Page = Page()
     verdict: Verdict = Verdict()
-    score: float = 0.0  # what the link was worth when it was taken from the frontier
+    score: float = 0.0  # what the link was worth when its reply came
     digest: str = ""  # of the body
     duplicate_of: str = ""  # the URL that brought the same body before
 

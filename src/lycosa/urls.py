@@ -9,6 +9,7 @@ import can_ada
 import xxhash
 
 _WEB = ("http:", "https:")
+_NO_URL = (ValueError, TypeError)  # the latter for text that is no Unicode, as a broken header leaves it
 
 
 class Base:
@@ -21,7 +22,7 @@ class Base:
         """The canonical URL a reference means; empty if it means no web page."""
         try:
             return _clean(self._url + reference)
-        except ValueError:
+        except _NO_URL:
             return ""
 
 
@@ -29,7 +30,7 @@ def canonical(url: str) -> str:
     """Absolute and canonical after the WHATWG standard, without fragment and credentials; empty if it is no web URL."""
     try:
         return _clean(can_ada.parse(url))
-    except ValueError:
+    except _NO_URL:
         return ""
 
 

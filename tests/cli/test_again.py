@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
-from lycosa import config
+from lycosa import build, config
 from lycosa.cli.again import again, best_hubs, next_config, to_toml
 from lycosa.db import DONE, CrawlDb
+from lycosa.judge import JUDGES
 from lycosa.output.phases import histograms
 from lycosa.seeds.file import read_seeds
 from lycosa.types import BadInput
@@ -177,6 +178,28 @@ def test_paths_are_as_they_read_from_the_new_folder(tmp_path: Path) -> None:
         "words": ["a"],
         "file": "../map.xtm",
     }
+
+
+def test_idf_is_a_file_of_an_ontology_only(tmp_path: Path) -> None:
+    found = next_config({"topic": {"kind": "ontology", "idf": "table.tsv"}}, tmp_path / "last", tmp_path / "next")
+    assert found["topic"]["idf"] == "../last/table.tsv"
+    text = '[topic]\nkind = "tids"\nexamples = "set"\nidf = "smooth"\n'
+    crawled(tmp_path / "last", PUBLISHED, text=text).close()
+    assert run(tmp_path / "last", tmp_path / "next").exit_code == 0
+    settings, source = config.load(tmp_path / "next")
+    assert build.make("topic", JUDGES, settings.topic, source).idf == "smooth"
+
+
+def test_paths_of_strategy_and_search_go_along(tmp_path: Path) -> None:
+    last = {
+        "strategy": {"kind": "publications", "urls": "labels.tsv", "model": "", "target": "course"},
+        "search": {"engine": "local", "pages": "web.warc.gz"},
+    }
+    found = next_config(last, tmp_path / "last", tmp_path / "next")
+    assert found["strategy"] == last["strategy"] | {"urls": "../last/labels.tsv"}
+    assert found["search"] == {"engine": "local", "pages": "../last/web.warc.gz"}
+    last = {"strategy": {"kind": "publications", "model": "url.model"}}
+    assert next_config(last, tmp_path / "last", tmp_path / "next")["strategy"]["model"] == "../last/url.model"
 
 
 def test_an_empty_folder_may_be_there_already(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ async def test_ctrl_c_stops_it_and_the_same_command_goes_on(web: Any, in_thread:
 
 async def test_two_at_once_are_refused(crawled: Any, in_thread: Any) -> None:
     folder, _ = crawled
-    with lock(folder / "crawl.toml"):
+    with lock(folder):
         outcome = await in_thread("crawl", folder)
         assert (outcome.code, outcome.err) == (2, f"lycosa: {folder}: another lycosa is at work in this folder\n")
         assert "running" in (await in_thread("show", folder)).out

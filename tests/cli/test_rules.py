@@ -182,7 +182,6 @@ def record(folder: Path, name: str, pages: Mapping[str, str], moved: Mapping[str
     for url, target in (moved or {}).items():
         head = f"HTTP/1.1 301 Moved Permanently\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n".encode()
         writer.write((Exchange(url, b"GET / HTTP/1.1\r\n\r\n", head, b"", 1.0),))
-    writer.flush()
     writer.close()
     (found,) = (folder / name).glob("*.warc.gz")
     return found
@@ -310,6 +309,14 @@ def test_bad_calls_are_one_clear_line(mined: Path, tmp_path: Path) -> None:
     assert "there is no 'pages'" in problem(mined)
     (mined / "rules.json").write_text("{}")
     assert "rules.json: no rules" in problem(mined, "--show")
+
+
+@pytest.mark.parametrize("option", [["--show"], ["--export", "rules.csv"], ["--draw", "rules.png"]])
+def test_without_rules_nothing_is_mined_to_be_shown(tmp_path: Path, option: list[str]) -> None:
+    folder = write_topic(tmp_path / "crawl", "rules")
+    assert problem(folder, *option) == (
+        f"{folder / 'rules.json'}: there are no rules yet; to mine them: lycosa topic rules {folder}"
+    )
 
 
 def test_examples_without_links_are_refused(tmp_path: Path) -> None:

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from lycosa.cli.topic import app
+from lycosa.cli.topic import app, load
+from lycosa.db import CrawlDb
 from lycosa.judge import model
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
+from lycosa.pages import read_pages
 from lycosa.store.warc import WarcWriter
-from lycosa.types import BadInput, Exchange
+from lycosa.types import BadInput, Exchange, Page
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Call = Callable[..., str]
@@ -261,6 +264,49 @@ def test_judge_reads_a_warc(topic: Call, lighthouses: Path) -> None:
 def test_what_is_neither_file_nor_url_is_refused(topic: Call, lighthouses: Path) -> None:
     with pytest.raises(BadInput, match="no such thing: neither a file nor a URL"):
         topic("judge", lighthouses, "no such thing")
+
+
+@pytest.mark.parametrize("name", ["some-page.html", "notes.TXT", "en.example/wiki", "x.warc", "./x.org", "a.tar.gz"])
+def test_a_file_that_is_not_there_is_not_asked_for_on_the_web(topic: Call, lighthouses: Path, name: str) -> None:
+    with pytest.raises(BadInput, match=f"{name}: .*no such "):
+        topic("judge", lighthouses, name)
+
+
+def test_no_page_judged_is_a_failure(lighthouses: Path) -> None:
+    """No connection leads to port 1."""
+    with (lighthouses / "crawl.toml").open("a") as file:
+        file.write("[fetch]\ndelay_s = 0.0\nallow_private = true\nretries = 0\n")
+    outcome = CliRunner().invoke(app, ["judge", str(lighthouses), "http://127.0.0.1:1/"])
+    assert outcome.exit_code == 2
+    assert "no page could be judged" in outcome.stderr
+    page = str(lighthouses / "pages" / "other" / "owls.html")
+    assert CliRunner().invoke(app, ["judge", str(lighthouses), "http://127.0.0.1:1/", page]).exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["tids", "ontology"])
+def test_the_same_page_gets_the_same_verdict_however_often_it_is_shown(topic: Call, kind: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.txt"
+    page.write_text("The wolf spider hunts at night. Birdwatching: a wader runs along the shore, a spider hides.")
+    first, *others = json.loads(topic("judge", EXAMPLES / kind, page, page, page, "--json"))
+    assert first["relevance"] > 0
+    assert others == [first, first]
+
+
+def test_what_the_crawl_learned_counts(topic: Call, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES / "tids", tmp_path / "spiders"))
+    page = folder / "pages" / "silk.html"
+    shown, verdict = topic("show", folder, "--json"), topic("judge", folder, page, "--json")
+    judge = load(folder).judge
+    judge.prepare(folder, read_pages)
+    judge.accept = judge.bound_ = 0
+    asyncio.run(judge.judge(Page(text="", words=["galaxy", "spider"] * 900)))
+    db = CrawlDb(folder / "crawl.db").open()
+    db.put("state:judge", json.dumps(judge.save()))
+    db.commit()
+    db.close()
+    assert "terms of 12 pages" in shown
+    assert "terms of 13 pages" in topic("show", folder, "--json")
+    assert topic("judge", folder, page, "--json") != verdict
 
 
 async def test_judge_fetches_urls_politely(topic: Call, lighthouses: Path) -> None:

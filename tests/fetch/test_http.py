@@ -180,7 +180,7 @@ async def test_a_server_that_says_nothing(server: Any) -> None:
         (b"\x00\x01\x02 no http at all\r\n\r\n", "protocol"),
         (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: -5\r\n\r\n", "protocol"),
         (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\nshort", "incomplete"),
-        (b"", "connect"),
+        (b"", "disconnected"),
     ],
 )
 async def test_broken_answers(server: Any, http: Http, head: bytes, kind: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lycosa import config
+from lycosa import config, urls
 from lycosa.db import CrawlDb
 from lycosa.fetch import address
 from lycosa.fetch.http import Http
@@ -324,3 +324,114 @@ async def test_a_host_that_cannot_be_reached_is_named_for_each_link(server: Any)
     await server._server.wait_closed()
     replies = await World(retries=1, give_up_after=0).crawl(f"http://127.0.0.1:{port}/a", f"http://127.0.0.1:{port}/b")
     assert [reply.error for reply in replies] == ["connect", "connect"]
+
+
+async def test_a_connection_that_was_dropped_is_tried_again_in_its_turn(server: Any) -> None:
+    """Servers close kept connections when they like; the second try is a request like any other, with its delay."""
+    dropped: list[float] = []
+    pages = site({"/a": page(), "/b": page()})
+
+    async def handle(path: str, asked: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        if path == "/b" and not dropped:
+            dropped.append(1.0)
+            writer.close()
+        else:
+            await pages(path, asked, writer)
+
+    server.handle = handle
+    world = World(retries=0, delay_s=7.0)
+    before = world.clock.now()
+    replies = await world.crawl(f"{server.url}/a", f"{server.url}/b")
+    assert [reply.error for reply in replies] == ["", ""]
+    assert paths(server) == ["/robots.txt", "/a", "/b", "/b"]
+    assert world.clock.now() - before >= 21.0
+
+
+async def test_a_robots_txt_moved_to_another_host_mixes_no_leases(server: Any) -> None:
+    """Links of one host wait while its robots.txt is asked at another: no host sees a request out of turn."""
+    other = f"http://127.0.0.2:{server.port}"
+    asked_at: list[tuple[str, str]] = []
+
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        asked_at.append((headers["host"].split(":")[0], path))
+        here = headers["host"].startswith("127.0.0.1")
+        pages = {f"/{n}": page() for n in range(4)}
+        robots_txt = moved(f"{other}/robots.txt") if here else robots("User-agent: *\nDisallow: /3\n")
+        await site({"/robots.txt": robots_txt, **pages})(path, headers, writer)
+
+    server.handle = handle
+    server2 = await asyncio.start_server(server._serve, "127.0.0.2", server.port)
+    try:
+        replies = await World().crawl(*(f"{server.url}/{n}" for n in range(4)))
+    finally:
+        server2.close()
+    assert sorted(reply.error for reply in replies) == ["", "", "", "robots"]
+    assert asked_at[:2] == [("127.0.0.1", "/robots.txt"), ("127.0.0.2", "/robots.txt")]
+    assert sorted(asked_at[2:]) == [("127.0.0.1", f"/{n}") for n in range(3)]
+
+
+async def test_a_robots_txt_with_a_mark_at_its_start_means_the_same_after_a_restart(server: Any) -> None:
+    server.handle = site({"/robots.txt": ("200 OK", {}, b"\xef\xbb\xbfUser-agent: *\nDisallow: /a\n"), "/b": page()})
+    first = World()
+    assert [reply.error for reply in await first.crawl(f"{server.url}/a")] == ["robots"]
+    again = World(first.db)
+    assert [reply.error for reply in await again.crawl(f"{server.url}/a/2")] == ["robots"]
+
+
+async def test_a_robots_txt_that_is_cut_off_is_not_asked_for_every_link(server: Any) -> None:
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 900\r\n\r\nshort")
+        writer.close()
+
+    server.handle = handle
+    replies = await World(retries=1).crawl(*(f"{server.url}/{n}" for n in range(5)))
+    assert [reply.error for reply in replies] == ["robots-unreachable"] * 5
+    assert len(server.requests) == 2
+
+
+async def test_headers_that_are_no_text_are_survived(server: Any) -> None:
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        location = b"Location: /caf\xe9\r\n" if path == "/a" else b""
+        status = b"302 Found" if location else b"200 OK"
+        writer.write(b"HTTP/1.1 " + status + b"\r\nContent-Type: text/html; charset=\xff\r\n" + location)
+        writer.write(b"X-Robots-Tag: noindex\r\nX-Robots-Tag: nofollow\r\nContent-Length: 2\r\n\r\nhi")
+
+    server.handle = handle
+    (reply,) = await World().crawl(f"{server.url}/a")
+    assert (reply.error, reply.url) == ("", f"{server.url}/caf%E9")
+    assert reply.robots_tag == "noindex, nofollow"
+    (reply.content_type + reply.detail).encode()  # what no database takes would fail here
+
+
+async def test_links_led_to_a_host_that_is_closed_meanwhile_are_told_so(server: Any) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.3", 0))
+        dead = f"http://127.0.0.3:{free.getsockname()[1]}"
+    server.handle = site({f"/{n}": moved(f"{dead}/{n}") for n in range(8)})
+    replies = await World(retries=0, give_up_after=2).crawl(*(f"{server.url}/{n}" for n in range(8)))
+    assert len(replies) == 8
+    assert {reply.error for reply in replies} == {"connect", "host-closed"}
+
+
+@pytest.mark.parametrize("target", ["http://10.1.2.3/", "http://localhost/", "http://[::1]/", "http://127.1/"])
+async def test_a_proxy_is_not_asked_for_private_addresses(server: Any, target: str) -> None:
+    server.handle = site({})
+    world = World(proxy=server.url, allow_private=False, give_up_after=0)
+    (reply,) = await world.crawl(urls.canonical(target))
+    assert reply.error == "private-address"
+    assert server.requests == []
+
+
+async def test_a_link_that_waits_elsewhere_stays_there_when_it_is_found_again(server: Any) -> None:
+    """Its redirect leads to another host: a better score must not bring it back to its own host's queue."""
+    world = World()
+    first, other = Link("http://a.example/1"), Link("http://b.example/2")
+    world.frontier.push([first, other], [0.5, 0.4])
+    taken = await world.frontier.pop()
+    assert taken == first
+    busy = await world.frontier.pop()
+    world.frontier.done(Reply(first, url="http://b.example/target", status=302, again=True))
+    world.frontier.push([first], [0.9])
+    world.clock.ahead += 5
+    assert world.frontier.hosts.take(world.clock.now()) is None  # b is busy, and nothing waits at a
+    assert busy == other

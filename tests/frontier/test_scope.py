@@ -38,8 +38,8 @@ def test_hosts_with_a_port_are_meant_with_it() -> None:
 
 
 def test_exclude_searches_the_whole_url() -> None:
-    rules = scope(exclude=[r"\.pdf$", "/private/"])
-    assert rules.refuses("http://example.org/a.pdf") == "excluded"
+    rules = scope(exclude=[r"\.php$", "/private/"])
+    assert rules.refuses("http://example.org/a.php") == "excluded"
     assert rules.refuses("http://example.org/private/x") == "excluded"
     assert rules.refuses("http://example.org/a.html") == ""
 
@@ -48,6 +48,29 @@ def test_depth() -> None:
     assert scope(max_depth=2).refuses("http://example.org/", 2) == ""
     assert scope(max_depth=2).refuses("http://example.org/", 3) == "too-deep"
     assert scope(max_depth=0).refuses("http://example.org/", 10_000) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "refusal"),
+    [
+        ("http://h/a.pdf", "suffix"),
+        ("http://h/a.PDF", "suffix"),
+        ("http://h/a.tar.gz", "suffix"),
+        ("http://h/a.html", ""),
+        ("http://h/a.xhtml", ""),
+        ("http://h/pdf", ""),
+        ("http://h/a.pdf/", ""),
+        ("http://h/show?file=a.pdf", ""),
+        ("http://h/a.pdf?x=1", ""),
+        ("http://example.ps/", ""),
+        ("http://example.zip/", ""),
+    ],
+)
+def test_files_that_are_no_pages_are_known_by_the_end_of_their_path(url: str, refusal: str) -> None:
+    """In any case of letters, and the host's own end does not count."""
+    assert scope().refuses(url) == refusal
+    assert scope(skip_suffixes=[]).refuses(url) == ""
+    assert scope(skip_suffixes=[".html"]).refuses("http://h/a.HTML") == "suffix"
 
 
 def test_traps() -> None:

@@ -86,6 +86,15 @@ def test_a_phrase_may_repeat_a_word() -> None:
     assert count(["bora bora"], "bora bora bora") == {"bora bora": 2}
 
 
+def test_the_order_of_the_result_is_that_of_no_set() -> None:
+    """The same in every process, so that sums over it are the same to the last digit."""
+    listed = ["quail", "heron", "avocet", "kite", "finch", "owl"]
+    for size in range(2, len(listed) + 1):
+        assert list(count(listed, " ".join(listed[:size]))) == sorted(listed[:size])
+    many = [*listed, "wren", "eagle"]
+    assert list(count(many, " ".join(many))) == many  # more of them are counted along the text
+
+
 def test_nothing_to_look_for_finds_nothing() -> None:
     assert Phrases([]).count(["map"]) == {}
 

@@ -17,12 +17,17 @@ from hypothesis import strategies as st
 
 from lycosa.judge import tids as module
 from lycosa.judge.tids import Table, Tids
+from lycosa.text import STEMS as TEXT_STEMS
 from lycosa.text import words
 from lycosa.types import BadInput, Page, Stateful, Verdict
 
 DOCS = ["crawler crawler web", "crawler index", "web index index index"]
 FOURTH = "crawler web crawler news"
 STEMS = {"crawler": "crawler", "web": "web", "index": "index", "news": "new"}  # the stemmer's view of these words
+
+
+def stem_of(word: str) -> str:
+    return TEXT_STEMS[word]
 
 
 def page(text: str, title: str = "") -> Page:
@@ -172,7 +177,7 @@ class TestTable:
         for number in range(50):
             table.add(Counter(["core", "topic", f"rare{number}", f"rarer{number}", *["often"] * 3]))
             assert len(table.terms) <= 30
-        rows = {term: (df, weight) for term, _, df, weight in table.rows()}
+        rows = {term: (df, weight) for term, _, df, weight, _ in table.rows()}
         assert rows["core"] == (50, pytest.approx(50 * log(2)))
         assert rows["often"] == (50, pytest.approx(50 * log(4)))
         assert table.compare_few(Counter(["core"])) == pytest.approx(table.compare(Counter(["core"]))[0])
@@ -273,10 +278,60 @@ class TestJudge:
         judge = make(tmp_path)
         judge.write_tsv(tmp_path / "table.tsv")
         lines = (tmp_path / "table.tsv").read_text(encoding="utf-8").splitlines()
-        assert lines[0].split("\t") == ["term", "score", "pages", "weight"]
-        assert lines[1].split("\t") == ["index", "1.000000", "2", f"{log(2) + log(4):.6f}"]
+        assert lines[0].split("\t") == ["term", "score", "pages", "weight", "word"]
+        assert lines[1].split("\t") == ["index", "1.000000", "2", f"{log(2) + log(4):.6f}", "index"]
         assert len(lines) == 4
         assert judge.table(2) == judge.table(99)[:2]
+
+
+class TestSpelling:
+    DOCS = ("libraries library libraries hunting", "library catalogues", "hunters hunting spiders")
+
+    def test_people_read_words_and_no_stems(self, tmp_path: Path) -> None:
+        judge = make(tmp_path, self.DOCS, accept=0)
+        expected = {
+            "libraries",
+            "hunting",
+            "catalogues",
+            "hunters",
+            "spiders",
+        }  # the first page that has a term spells it
+        assert {word for word, _ in judge.table(9)} == expected
+        assert {word for word, _ in judge.describe(9)[0][1]} == expected
+        assert set(judged(judge, "a library catalogue").why) == {"libraries", "catalogues"}
+
+    def test_a_page_that_joins_spells_its_new_terms(self, tmp_path: Path) -> None:
+        judge = make(tmp_path, self.DOCS, accept=0)
+        judged(judge, "a library of galaxies", title="Galaxies")
+        assert "galaxies" in judged(judge, "galaxy").why
+
+    def test_spellings_are_saved(self, tmp_path: Path) -> None:
+        before, after = make(tmp_path, self.DOCS, accept=0), make(tmp_path, self.DOCS, accept=0)
+        judged(before, "a library of galaxies")
+        state = msgspec.json.decode(msgspec.json.encode(before.save()))
+        after.load(state)
+        assert after.table(99) == before.table(99)
+        del state["words"]
+        after.load(state)
+        assert "galaxi" in dict(after.table(99))
+
+    def test_a_written_table_has_both(self, tmp_path: Path) -> None:
+        make(tmp_path, self.DOCS).write_tsv(tmp_path / "table.tsv")
+        rows = [line.split("\t") for line in (tmp_path / "table.tsv").read_text(encoding="utf-8").splitlines()]
+        assert {(row[0], row[-1]) for row in rows} >= {("term", "word"), ("librari", "libraries")}
+
+    def test_terms_that_are_forgotten_take_their_words_along(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("lycosa.judge.tids.MOST_TERMS", 6)
+        table = Table()
+        for text in (
+            ["libraries", "hunters"],
+            ["libraries", "galaxies", "catalogues"],
+            ["hunters", "puppies", "cities"],
+        ):
+            table.add(Counter(map(stem_of, text)), text)
+        table.add(Counter(["berri"]), ["berries"])
+        assert len(table.words) == len(table.terms) == 4
+        assert list(map(stem_of, table.words)) == table.terms
 
 
 class TestInput:
@@ -337,7 +392,7 @@ class TestShippedExample:
         judge = msgspec.convert(topic, Tids)
         judge.prepare(self.FOLDER, self.read)
         assert judge.table_.pages == 12
-        assert [term for term, _ in judge.table(2)] == ["spider", "wolf"]
+        assert [term for term, _ in judge.table(2)] == ["spiders", "wolf"]
         assert judged(judge, "The spider hunts at night; the female spider carries her egg sac of silk.").on_topic
         assert not judged(judge, "The council met to talk about the new bridge and who will pay for it.").on_topic
 

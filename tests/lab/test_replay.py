@@ -133,7 +133,7 @@ class TestReplies:
                 return Answer(CLOSE)
 
         _, reply = await ask(replay(Silent()), f"{HOST}/")
-        assert (reply.status, reply.error, reply.exchanges) == (0, "connect", ())
+        assert (reply.status, reply.error, reply.exchanges) == (0, "disconnected", ())
 
     async def test_all_that_is_asked_is_on_the_record(self, warcs: Any, pages: Any) -> None:
         fetcher = replay(warcs.web(pages))

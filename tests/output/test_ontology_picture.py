@@ -108,6 +108,11 @@ def test_a_picture_has_a_known_ending(tmp_path):
         draw(CARS, weigh(CARS, []), tmp_path / "a.txt")
 
 
+def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path):
+    with pytest.raises(BadInput, match=r"no/a\.png: cannot be written: No such file"):
+        draw(CARS, weigh(CARS, []), tmp_path / "no" / "a.png")
+
+
 def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(BadInput, match=r"pip install 'lycosa\[plots\]'"):

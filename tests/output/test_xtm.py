@@ -113,6 +113,11 @@ def test_a_failure_half_way_leaves_what_was_there(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out.xtm"]
 
 
+def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path):
+    with pytest.raises(BadInput, match=r"no/out\.xtm: cannot be written: No such file"):
+        export(CARS / "cars.xtm", PAGES, tmp_path / "no" / "out.xtm")
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

@@ -33,7 +33,10 @@ def urlset(*locations: str, entry: str = "url", root: str = "urlset") -> str:
 def test_a_sitemap() -> None:
     page = parse(urlset("http://www.e.org/a", "http://www.e.org/b?x=1&amp;y=2"))
     assert page.url == URL
-    assert page.seeds == (Link("http://www.e.org/a", source=URL), Link("http://www.e.org/b?x=1&y=2", source=URL))
+    assert page.seeds == (
+        Link("http://www.e.org/a", source=URL, depth=1),
+        Link("http://www.e.org/b?x=1&y=2", source=URL, depth=1),
+    )
     assert not page.links
     assert not page.words
 
@@ -100,8 +103,20 @@ def test_no_sitemap(body: str) -> None:
         parse(body)
 
 
-def test_an_empty_sitemap_is_a_sitemap() -> None:
-    assert parse("<urlset></urlset>").seeds == ()
+def test_a_sitemap_that_offers_nothing_is_of_no_use() -> None:
+    with pytest.raises(ValueError, match="offers nothing"):
+        parse("<urlset></urlset>")
+
+
+def test_sitemaps_are_not_nested_without_end() -> None:
+    body = urlset("http://www.e.org/a")
+    assert parse(body, link=Link(URL, depth=2)).seeds[0].depth == 3
+    with pytest.raises(ValueError, match="without end"):
+        parse(body, link=Link(URL, depth=3))
+
+
+def test_a_head_of_empty_instructions_does_not_take_for_ever() -> None:
+    assert root_element(b"<?xml?>" + b"<??>" * 500 + b"x") == ""
 
 
 class TestSites:
@@ -113,7 +128,8 @@ class TestSites:
 
     def test_hosts_below_are_taken(self) -> None:
         assert len(parse(urlset("https://e.org/", "http://blog.e.org:81/", "http://a.b.e.org/")).seeds) == 3
-        assert not parse(urlset("http://e.org/", "http://other.e.org/"), "http://blog.e.org/s.xml").seeds
+        with pytest.raises(ValueError, match="offers nothing"):
+            parse(urlset("http://e.org/", "http://other.e.org/"), "http://blog.e.org/s.xml")
 
     def test_a_robots_txt_may_name_a_sitemap_elsewhere(self) -> None:
         link = Link("http://cdn.example/s.xml", source="http://www.e.org/robots.txt")

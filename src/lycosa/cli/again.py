@@ -20,7 +20,11 @@ from lycosa.types import BadInput
 
 SEEDS = "seeds.txt"
 STATE = "state:judge"
-_PATHS = ("examples", "labels", "file", "idf")  # keys of [topic] that name files
+_PATHS = {  # the keys that name files
+    "topic": {"examples", "labels", "file"},
+    "strategy": {"urls", "model"},
+    "search": {"pages"},
+}
 
 _PAGES = (
     "SELECT url, final_url, on_topic FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
@@ -101,14 +105,20 @@ def _links(db: CrawlDb, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], 
 
 def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
     """The configuration of the next crawl: the last one's, with other seeds. A set that grew is left as it is now."""
-    topic = {
-        name: _moved(value, folder, new) if name in _PATHS else value for name, value in last.get("topic", {}).items()
-    }
-    found = last | {"seeds": SEEDS, "topic": topic}
-    if topic.get("kind") == "tids":
-        topic["grow"] = False
+    found = last | {"seeds": SEEDS}
+    for section, names in _PATHS.items():
+        if section in last:
+            found[section] = _section_moved(section, names, last[section], folder, new)
+    if found.get("topic", {}).get("kind") == "tids":
+        found["topic"]["grow"] = False
         found["strategy"] = {"kind": "tids", "consecutive": True}
     return found
+
+
+def _section_moved(section: str, names: set[str], keys: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
+    if section == "topic" and keys.get("kind") == "ontology":
+        names = names | {"idf"}  # of a tids topic it is no file but a formula
+    return {name: _moved(value, folder, new) if name in names else value for name, value in keys.items()}
 
 
 def _moved(value: str | list[str], folder: Path, new: Path) -> str | list[str]:

@@ -1,5 +1,6 @@
 """Commands on a crawl folder: new, crawl, show, why, export."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -141,8 +142,10 @@ def _open(directory: Path) -> CrawlDb:
 
 
 def _is_running(directory: Path) -> bool:
+    if not (directory / "crawl.lock").exists() or not os.access(directory / "crawl.lock", os.W_OK):
+        return False
     try:
-        with lock(directory / config.NAME):
+        with lock(directory):
             return False
     except BadInput:
         return True

@@ -84,9 +84,11 @@ def rules(
     """Mine which classes link to which, from the topic's examples and what they link to, and write rules.json."""
     topic = _load(path)
     target = topic.folder / rule_base.NAME
-    if not target.exists() or not (show or export or draw):
+    if not (show or export or draw):
         _write(target, asyncio.run(_mine(topic, warc or [], most)))
-    if show or export or draw:
+    elif not target.exists():
+        raise BadInput(f"{target}: there are no rules yet; to mine them: lycosa topic rules {path}")
+    else:
         found = rule_base.load(target)
         table = tabulate(found, topic.judge.targets(found.classes), topic.options)
         if show:

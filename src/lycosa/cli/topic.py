@@ -1,6 +1,7 @@
 """Commands on a topic: train, test, show, judge."""
 
 import asyncio
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -36,6 +37,7 @@ Crawl = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 PLOT = "topic-test.png"
+_FILES = {".htm", ".html", ".xhtml", ".txt", ".text", ".md", ".pdf", ".warc", ".gz", ".toml", ".tsv", ".csv"}
 
 
 @runtime_checkable
@@ -153,12 +155,6 @@ def export(
 ) -> None:
     """Write what a topic knows by now: the table of a tids topic, the term counts of an ontology (its `idf`)."""
     topic = _prepared(path)
-    database = topic.folder / "crawl.db"
-    if database.exists() and isinstance(topic.judge, Stateful):
-        db = CrawlDb(database, readonly=True).open()
-        if state := db.get("state:judge"):
-            topic.judge.load(msgspec.json.decode(state))
-        db.close()
     write = getattr(topic.judge, "write_tsv", None) or getattr(topic.judge, "write_idf", None)
     if not write:
         raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} has no table to write")
@@ -185,21 +181,33 @@ def judge_pages(
     """The verdict on pages, and the reasons: the terms that moved it most."""
     topic = _prepared(path)
     found = list(_gather(topic, pages))
-    judged = asyncio.run(_judge_all(topic.judge, ((name, page) for name, page, _ in found)))
-    rows = [(name, error, verdict) for (name, verdict), (_, _, error) in zip(judged, found, strict=True)]
+    verdicts = asyncio.run(_judge_each(topic.judge, [page for _, page, _ in found]))
+    rows = [(name, error, verdict) for (name, _, error), verdict in zip(found, verdicts, strict=True)]
     if json:
         plain = [{"page": name, "error": error, **msgspec.to_builtins(verdict)} for name, error, verdict in rows]
         typer.echo(msgspec.json.encode(plain).decode())
-        return
-    for name, error, verdict in rows:
-        for line in [f"{name}: {error}"] if error else _lines(name, verdict):
-            Console().print(Text(line), soft_wrap=True)
+    else:
+        for name, error, verdict in rows:
+            for line in [f"{name}: {error}"] if error else _lines(name, verdict):
+                Console().print(Text(line), soft_wrap=True)
+    if all(error for _, error, _ in rows):
+        typer.echo("no page could be judged", err=True)
+        raise typer.Exit(2)
 
 
 def _prepared(path: Path) -> Topic:
+    """The topic as the crawl knows it by now, if it has begun."""
     topic = load(path)
     with _blaming(topic.source), _progress() as progress:
         topic.judge.prepare(topic.folder, _watched(progress))
+    database = topic.folder / "crawl.db"
+    if database.exists() and isinstance(topic.judge, Stateful):
+        db = CrawlDb(database, readonly=True).open()
+        try:
+            if state := db.get("state:judge"):
+                topic.judge.load(msgspec.json.decode(state))
+        finally:
+            db.close()
     return topic
 
 
@@ -255,6 +263,17 @@ async def _judge_all(judge: Judge, named: Iterable[tuple[str, Page]]) -> list[tu
     return [(name, await judge.judge(page)) for name, page in named]
 
 
+async def _judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
+    """Each page as if it were the next one of the crawl: what is learned from a page is forgotten before the next."""
+    before = judge.save() if isinstance(judge, Stateful) else None
+    found = []
+    for page in pages:
+        found.append(await judge.judge(page))
+        if before is not None and isinstance(judge, Stateful):
+            judge.load(before)
+    return found
+
+
 def _wanted(topic: Topic, labels: Sequence[str], target: list[str]) -> list[str]:
     """The labels of the tested pages that are on topic."""
     if hasattr(topic.judge, "recipe"):
@@ -277,6 +296,8 @@ def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str
             yield from ((f"{name}/{inner}", page, "") for inner, page in read_pages(Path(name)))
         elif Path(name).exists():
             yield name, read_page(Path(name)), ""
+        elif _is_path(name):
+            raise BadInput(f"{name}: no such file (a URL begins with http:// or https://)")
         elif url := urls.from_person(name):
             wanted.append(url)
         else:
@@ -284,6 +305,11 @@ def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str
     if wanted:
         for reply in asyncio.run(build.fetch_pages(topic.settings, wanted, WallClock())):
             yield _parsed(reply)
+
+
+def _is_path(name: str) -> bool:
+    """Whether somebody means a file, there or not: nobody wants to see a host of the name `page.html` asked."""
+    return "://" not in name and ("/" in name or os.sep in name or Path(name).suffix.lower() in _FILES)
 
 
 def _parsed(reply: Reply) -> tuple[str, Page, str]:

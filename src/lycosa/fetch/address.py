@@ -29,6 +29,16 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
 
 
+def is_private_name(host: str) -> bool:
+    """Is the name itself a private address, or this machine? Where a proxy resolves names no more can be known."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return not is_public(host.strip("[]"))
+    except ValueError:
+        return False
+
+
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 

@@ -11,8 +11,8 @@ import aiohttp
 from msgspec.structs import replace
 from yarl import URL
 
-from lycosa import config
-from lycosa.fetch.address import LocalNames, PrivateAddress, public_socket
+from lycosa import config, urls
+from lycosa.fetch.address import LocalNames, PrivateAddress, is_private_name, public_socket
 from lycosa.fetch.decode import ACCEPTED, TooLarge, decode
 from lycosa.types import Exchange, Link, Reply
 
@@ -63,6 +63,7 @@ class Http:
                 total=rules.total_s or None, connect=rules.connect_s or None, sock_read=rules.read_s or None
             ),
         )
+        self._session._retry_connection = False  # a repeated request is a turn of its own: see retries.py
         self._proxy = URL(rules.proxy) if rules.proxy else None
 
     async def close(self) -> None:
@@ -71,6 +72,8 @@ class Http:
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         """`accept` and `most` stand in for the content types and the size limit of the rules."""
         at = self._now()
+        if self.rules.proxy and not self.rules.allow_private and is_private_name(urls.hostname(link.url)):
+            return Reply(link, url=link.url, error="private-address", detail="not to be asked of a proxy either", at=at)
         try:
             reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
         except _FAILURES as error:
@@ -85,18 +88,18 @@ class Http:
             if error:
                 answer.close()  # the rest is not read
         headers = answer.headers
-        content_type = headers.get("Content-Type", "")
+        content_type = _readable(headers.get("Content-Type", ""))
         reply = Reply(
             link,
             url=link.url,
             status=answer.status,
             content_type=content_type,
             error=error or (f"http-{answer.status}" if not 200 <= answer.status < 300 else ""),
-            detail=content_type if error == "content-type" else headers.get("Location", ""),
+            detail=content_type if error == "content-type" else _location(headers.get("Location", "")),
             at=at,
             wait_s=_retry_after(headers.get("Retry-After", ""), at),
             exchanges=(Exchange(link.url, _asked(answer), _head(answer), payload, at, getattr(answer, "ip", "")),),
-            robots_tag=headers.get("X-Robots-Tag", ""),
+            robots_tag=_readable(", ".join(headers.getall("X-Robots-Tag", ()))),
         )
         return _decoded(reply, payload, headers.get("Content-Encoding", ""), most)
 
@@ -131,11 +134,25 @@ def _decoded(reply: Reply, payload: bytes, encoding: str, most: int) -> Reply:
     if reply.error not in ("", "too-large"):
         return reply
     try:
-        return replace(reply, body=decode(payload, encoding, most) if encoding else payload)
+        body = decode(payload, encoding, most) if encoding else payload
+        return replace(reply, body=body, error=reply.error or ("" if body else "empty"))
     except TooLarge as error:
         return replace(reply, error="too-large", detail=f"over {most} bytes when decoded", body=error.start)
     except ValueError as error:
         return replace(reply, error=reply.error or "decode", detail=str(error))
+
+
+def _readable(header: str) -> str:
+    """Without the stand-ins for bytes that are no UTF-8, which no file or database takes."""
+    return header if header.isascii() else header.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _location(header: str) -> str:
+    """As browsers read it: bytes that have no business in a URL stand for themselves."""
+    if header.isascii() and header.isprintable():
+        return header
+    raw = header.encode("utf-8", "surrogateescape")
+    return "".join(chr(byte) if 32 < byte < 127 else f"%{byte:02X}" for byte in raw)
 
 
 def _asked(answer: aiohttp.ClientResponse) -> bytes:
@@ -161,7 +178,7 @@ def _retry_after(text: str, now: float) -> float:
         return 0.0
 
 
-_LEAST = 65_536
+_LEAST = 8_192
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError, ValueError, aiohttp.http.HttpProcessingError)
 
 
@@ -173,6 +190,7 @@ def _explain(error: Exception) -> tuple[str, str]:
         (aiohttp.ClientConnectorDNSError, "dns"),
         ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
         (TimeoutError, "timeout"),
+        (aiohttp.ServerDisconnectedError, "disconnected"),
         (aiohttp.ClientPayloadError, "incomplete"),
         ((aiohttp.InvalidURL, aiohttp.ClientResponseError, aiohttp.http.HttpProcessingError), "protocol"),
         ((aiohttp.ClientConnectionError, OSError), "connect"),

@@ -22,6 +22,8 @@ class Redirects:
 
     async def fetch(self, link: Link) -> Reply:
         url, before = self._hops.pop(link.url, (link.url, ()))
+        if before and self._refuses(url) == "host-closed":  # it was open when the redirect led there
+            return Reply(link, url=before[-1].url, error="host-closed", detail=url, exchanges=before, at=before[-1].at)
         reply = await self.inner.fetch(replace(link, url=url))
         if reply.again:
             self._hops[link.url] = url, before

@@ -6,7 +6,7 @@ from lycosa import config
 from lycosa.fetch.http import Http
 from lycosa.types import Link, Reply
 
-PASSING = frozenset({"timeout", "connect", "dns", "incomplete", "http-429"})
+PASSING = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete", "http-429"})
 
 
 class Retries:
@@ -16,9 +16,15 @@ class Retries:
         self.inner = inner
         self.rules = rules
         self._tries: dict[str, int] = {}
+        self._dropped: set[str] = set()  # asked once more because the server hung up without a word
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         reply = await self.inner.fetch(link, accept, most)
+        if reply.error == "disconnected" and link.url not in self._dropped:
+            # a kept connection may be closed at any time: no failure yet, but the next try waits for its turn
+            self._dropped.add(link.url)
+            return replace(reply, again=True)
+        self._dropped.discard(link.url)
         if not is_passing(reply.error):
             self._tries.pop(link.url, None)
             return replace(reply, wait_s=0.0)  # Retry-After means something only beside a failure that passes

@@ -7,9 +7,8 @@ visit, so after a kill the frontier is what it was at the last commit: what was 
 
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
-import asyncio
 from array import array
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import xxhash
@@ -22,14 +21,17 @@ from lycosa.frontier.lists import FLOOR, FetchList, Listing
 from lycosa.frontier.outlook import Outlook
 from lycosa.frontier.polite import BUSY, IDLE, READY, RESTING, Host, Hosts
 from lycosa.frontier.scope import Scope
-from lycosa.types import Clock, Link, Reply, Timer
+from lycosa.frontier.waking import Waking
+from lycosa.types import Clock, Link, Reply
 
+FULL = "max_pages_per_host"  # why a host is closed
 LEASED = 3  # in memory only: on disk a URL in flight still waits
 _hash = xxhash.xxh3_64_intdigest
 
 _INSERT = "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?)"
 _RAISE = "UPDATE urls SET score=?, source=?, anchor=?, depth=? WHERE id=?"
 _RESCORE = "UPDATE urls SET score=? WHERE id=?"
+_ALL = "SELECT id, url, depth, score, state FROM urls ORDER BY id"
 _TAKE = "SELECT u.url, s.url, u.anchor, u.depth FROM urls u LEFT JOIN urls s ON s.id = u.source WHERE u.id=?"
 
 
@@ -56,9 +58,11 @@ class DurableFrontier:
         self._leases: dict[str, tuple[int, Host]] = {}
         self._list: FetchList | None = None
         self._claims: dict[str, str] = {}  # where a redirect leads to, and the link that is led there
-        self._waiters: deque[asyncio.Future[None]] = deque()
-        self._timer: Timer | None = None
-        self._timer_at = 0.0
+        self._elsewhere: dict[
+            int, Host
+        ] = {}  # URLs that wait at another host than their own: a redirect's, a robots.txt's
+        self.turns = 0  # leases ended: has anything changed since?
+        self._waking = Waking(clock)
 
     # -- what the loop calls ------------------------------------------------------------------------------------------
 
@@ -66,7 +70,7 @@ class DurableFrontier:
         """Let links in, or raise those that wait already. All links of one call come from one page."""
         if not links:
             return
-        batch = Batch(self._id(links[0].source))
+        batch = Batch(self.number(links[0].source))
         known, states = self._known, self._states
         for link, score in zip(links, scores, strict=True):
             if score < 0:
@@ -89,15 +93,15 @@ class DurableFrontier:
             if not self.ended and self.quota:
                 self.ended = self.quota.reached(now)
             if self.ended:
-                self._wake(len(self._waiters))
+                self._waking.wake_all()
                 return None
             if (not self.quota or self.quota.admits(len(self._leases))) and (taken := self._take(now)):
-                self._wake(1)  # perhaps another host is ready too: each who takes wakes the next
+                self._waking.wake()  # perhaps another host is ready too: each who takes wakes the next
                 return self._lease(*taken)
             if not self._leases and self.hosts.next_due() is None and not self.more():
                 self.ended = "frontier empty"
                 continue
-            await self._wait(now)
+            await self._waking.wait(self.hosts.next_due(), self.quota.deadline if self.quota else None)
 
     def done(self, reply: Reply) -> None:
         """End a lease: the URL is done, or, when the reply is no answer yet, waits to be asked again."""
@@ -106,26 +110,33 @@ class DurableFrontier:
         if reply.again:
             if reply.status:
                 self._claim(reply.url, reply.link.url)
-            self._states[number] = WAITING
-            self._waiting += 1
-            self.hosts.push(self.hosts.named(urls.host(reply.url)), self._rank(number), array("I", [number]), now)
+            self._wait_at(number, self.hosts.named(urls.host(reply.url)), now)
         else:
             self._finish(number, reply)
             host.pages += not reply.error
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
-                host.closed = host.closed or "max_pages_per_host"
+                host.closed = host.closed or FULL
         self.hosts.rest(host, reply, now)
         self._write_host(host)
         if host.closed:
-            self._forsake(host)
-        self._wake(1)
+            self._forsake(host, now)
+        self.turns += 1
+        if reply.wait_s or (reply.again and reply.crawl_delay_s):
+            self._db.commit()  # a kill must not make us forget how long the host asked to be left alone
+        self._waking.wake()
+
+    def _wait_at(self, number: int, host: Host, now: float) -> None:
+        self._states[number] = WAITING
+        self._waiting += 1
+        self._elsewhere[number] = host
+        self.hosts.push(host, self._rank(number), array("I", [number]), now)
 
     def score(self, link: Link) -> float:
         """What a known URL is worth now."""
-        return self._scores[self._id(link.url)]
+        return self._scores[self.number(link.url)]
 
     def knows(self, link: Link) -> bool:
-        return self._id(link.url) > 0
+        return self.number(link.url) > 0
 
     def waits(self, number: int, score: float) -> bool:
         """Does this id wait with this score?"""
@@ -135,12 +146,12 @@ class DurableFrontier:
 
     def refuses(self, url: str) -> str:
         """Why a redirect may not lead to this URL; empty if it may."""
-        number = self._known.get(urls.fingerprint(url))
-        if url in self._claims or (number is not None and self._states[number] in (DONE, LEASED)):
-            return "redirect-known"
         host = self.hosts.find(urls.host(url))
         if host and host.closed:
             return "host-closed"
+        number = self._known.get(urls.fingerprint(url))
+        if url in self._claims or (number is not None and self._states[number] in (DONE, LEASED)):
+            return "redirect-known"
         return self.scope.refuses(url)
 
     def waiting(self) -> int:
@@ -149,12 +160,12 @@ class DurableFrontier:
     def bring(self, links: Sequence[Link], scores: Sequence[float]) -> None:
         """Links from outside the loop, perhaps none: whoever waited for them looks again."""
         self.push(links, scores)
-        self._wake(1)
+        self._waking.wake()
 
     def stop(self, why: str) -> None:
         """Let every `pop` return None from now on."""
         self.ended = self.ended or why
-        self._wake(len(self._waiters))
+        self._waking.wake_all()
 
     def outlook(self) -> Outlook:
         hosts = Counter(host.state for host in self.hosts.all)
@@ -178,16 +189,19 @@ class DurableFrontier:
             host = self.hosts.named(name)
             host.delay_s, host.failures, host.pages, host.closed = delay_s, failures, pages, closed
             host.due_at = max(due_at, now + delay_s)
+            most = self.scope.rules.max_pages_per_host
+            if closed == FULL and not 0 < most <= pages:
+                host.closed = ""
         if self._list:
             self._list.load()
         groups: dict[tuple[Host, float], array[int]] = {}
-        for number, url, score, state in self._db.execute("SELECT id, url, score, state FROM urls ORDER BY id"):
+        for number, url, depth, score, state in self._db.execute(_ALL):
             self._known[_hash(url.encode())] = number
             self._scores.append(score)
             self._states.append(state)
             self.scope.admits_query(url)
             host = self.hosts.named(urls.host(url))
-            if state == WAITING and not host.closed:
+            if state == WAITING and not host.closed and not self.scope.refuses(url, depth):  # it may be another scope
                 host.due_at = max(host.due_at, rest_until)
                 self._waiting += 1
                 groups.setdefault((host, self._rank(number)), array("I")).append(number)
@@ -220,7 +234,8 @@ class DurableFrontier:
             if self._states[number] == WAITING and self._scores[number] != score:
                 self._scores[number] = score
                 batch.rescored.append((score, number))
-                group(batch.moved, self.hosts.named(self.host_of(number)), score, number)
+                host = self._elsewhere.get(number) or self.hosts.named(self.host_of(number))
+                group(batch.moved, host, score, number)
         self._write(batch)
 
     def choose_by_lists(self, listing: Listing) -> None:
@@ -253,7 +268,8 @@ class DurableFrontier:
         score = self._scores[number]
         return self._list.places.get(number, score) if self._list else score
 
-    def _id(self, url: str) -> int:
+    def number(self, url: str) -> int:
+        """The id of a known URL, else 0."""
         return self._known.get(urls.fingerprint(url), 0) if url else 0
 
     def _let_in(self, link: Link, score: float, key: int, batch: Batch) -> int:
@@ -293,7 +309,8 @@ class DurableFrontier:
         else:
             batch.rescored.append((merged, number))
         if self._states[number] == WAITING and not (self._list and number in self._list.places):
-            group(batch.moved, self.hosts.named(urls.host(link.url)), merged, number)
+            host = self._elsewhere.get(number) or self.hosts.named(urls.host(link.url))
+            group(batch.moved, host, merged, number)
 
     def _write(self, batch: Batch) -> None:
         now = self._clock.now()
@@ -309,11 +326,12 @@ class DurableFrontier:
             self._db.executemany(_RESCORE, batch.rescored)
         if batch.source and batch.targets:
             self._db.execute("INSERT OR REPLACE INTO links VALUES (?, ?)", (batch.source, batch.targets.tobytes()))
-        self._wake(1)
+        self._waking.wake()
 
     def _lease(self, host: Host, number: int) -> Link:
         self._states[number] = LEASED
         self._waiting -= 1
+        self._elsewhere.pop(number, None)
         url, source, anchor, depth = self._db.execute(_TAKE, (number,)).fetchone()
         self._leases[url] = number, host
         return Link(url, source or "", anchor, depth)
@@ -334,7 +352,7 @@ class DurableFrontier:
     def _claim(self, url: str, by: str) -> None:
         """A redirect leads here: nobody else is to ask for it meanwhile."""
         self._claims[url] = by
-        number = self._id(url)
+        number = self.number(url)
         if self._states[number] == WAITING:
             self._states[number] = LEASED
             self._waiting -= 1
@@ -359,39 +377,17 @@ class DurableFrontier:
         row = (host.name, host.due_at, host.delay_s, host.failures, host.pages, host.closed)
         self._db.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def _forsake(self, host: Host) -> None:
-        """Nothing more is asked at a closed host: what waits there no longer counts."""
+    def _forsake(self, host: Host, now: float) -> None:
+        """Nothing more is asked at a closed host: what waits there no longer counts. Guests go home, to be told so."""
         left = [number for number in host.queue.ids() if self._states[number] == WAITING]
-        self._waiting -= len(left)
-        self.refused["host-closed"] += len(left)
-        if self._list:
-            for number in left:
-                self._list.strike(number)
         host.queue = type(host.queue)()
         host.state = IDLE
-
-    # -- waking -------------------------------------------------------------------------------------------------------
-
-    def _wake(self, most: int) -> None:
-        while most and self._waiters:
-            waiter = self._waiters.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                most -= 1
-
-    async def _wait(self, now: float) -> None:
-        """Until somebody pushes or ends a lease, or the next host is due, or the time is up."""
-        deadline = self.quota.deadline if self.quota else None
-        times = [when for when in (self.hosts.next_due(), deadline) if when is not None]
-        if times and (self._timer is None or min(times) < self._timer_at):
-            if self._timer:
-                self._timer.cancel()
-            self._timer_at = min(times)
-            self._timer = self._clock.call_at(self._timer_at, self._ring)
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        await waiter
-
-    def _ring(self) -> None:
-        self._timer = None
-        self._wake(1)
+        self._waiting -= len(left)
+        for number in left:
+            home = self.hosts.named(self.host_of(number)) if number in self._elsewhere else host
+            if home is not host:
+                self._wait_at(number, home, now)
+                continue
+            self.refused["host-closed"] += 1
+            if self._list:
+                self._list.strike(number)

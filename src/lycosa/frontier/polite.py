@@ -17,7 +17,9 @@ from lycosa.types import Reply
 IDLE, READY, RESTING, BUSY = range(4)
 UNREACHABLE = frozenset({"timeout", "connect", "dns", "tls", "private-address"})  # failures of a host, not of a page
 
-UNASKED = frozenset({"robots", "robots-unreachable"})  # no request was made, so none has to be waited for
+UNASKED = frozenset(
+    {"robots", "robots-unreachable", "host-closed"}
+)  # no request was made, so none has to be waited for
 
 
 class Host:
@@ -108,7 +110,7 @@ class Hosts:
     def rest(self, host: Host, reply: Reply, now: float) -> None:
         """The request is over: the host rests as its rules, its robots.txt, its speed and its answer ask."""
         rules = self.rules
-        if reply.error in UNASKED:
+        if reply.error in UNASKED and not reply.status:
             self.settle(host, now)
             return
         asked = max(reply.crawl_delay_s, reply.wait_s, rules.delay_factor * reply.seconds)

@@ -18,6 +18,9 @@ class Scope:
         self._host_refusals: dict[str, str] = {}
         self._queries: Counter[int] = Counter()
         # most URLs of most crawls pass by these alone
+        self._suffixes = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
+        if rules.sitemaps:
+            self._suffixes -= {"gz"}  # they are packed more often than not
         self._is_open = not (rules.domains or rules.hosts or rules.exclude)
         self._most_depth = rules.max_depth or 1_000_000_000
         self._few_slashes = rules.max_repeats + 2
@@ -25,6 +28,8 @@ class Scope:
     def refuses(self, url: str, depth: int = 0) -> str:
         """For any URL: a link, a seed, a redirect."""
         rules = self.rules
+        if "." in url[-7:] and self._is_file(url):
+            return "suffix"
         if self._is_open and depth <= self._most_depth and url.count("/") <= self._few_slashes:
             return "" if len(url) <= rules.max_url_length else "trap-length"
         if rules.max_depth and depth > rules.max_depth:
@@ -38,6 +43,11 @@ class Scope:
         if urls.repeats(url, rules.max_repeats):
             return "trap-repeats"
         return ""
+
+    def _is_file(self, url: str) -> bool:
+        """Does the path, not the host and not the query, end like a file that is no page?"""
+        name = urls.path_and_query(url).partition("?")[0].rpartition("/")[2]
+        return "." in name and name.rpartition(".")[2].lower() in self._suffixes
 
     def admits_query(self, url: str) -> bool:
         """Count one more different query to the URL's path; False when there are too many of them."""
@@ -69,6 +79,8 @@ def _name(text: str, key: str) -> str:
     url = urls.from_person(text)
     if not url or urls.path_and_query(url) != "/":
         raise BadInput(f"scope.{key}: {text!r} is no host or domain name")
+    if key == "domains" and urls.host(url) != urls.hostname(url):
+        raise BadInput(f"scope.domains: {text!r} names a port: put it under scope.hosts")
     return urls.host(url)
 
 

@@ -54,7 +54,7 @@ class Phrases:
             return {}
         codes = [self._codes.get(word, _ELSEWHERE) for word in text] if self._longer or len(hits) > _FEW else []
         tally = Counter(filter(None, codes)) if codes else Counter[int]()
-        for word in hits if not codes else ():
+        for word in sorted(hits) if not codes else ():  # sums over the result must not depend on the order of a set
             tally[self._codes[word]] += text.count(word)
         found: dict[int, int] = {}
         for code, times in tally.items():

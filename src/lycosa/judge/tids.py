@@ -37,6 +37,7 @@ class Table:
         self.smooth = smooth
         self.pages = 0
         self.terms: list[str] = []
+        self.words: list[str] = []  # the same for people: each as the first page that has it spells it most often
         self._place: dict[str, int] = {}
         self._df = np.zeros(0, np.intp)  # the columns grow in leaps: they are longer than the list of terms
         self._weight = np.zeros(0)  # the sum of ln(1 + tf)
@@ -45,9 +46,9 @@ class Table:
         self._norm = 0.0
         self._logs = np.zeros(0)
 
-    def add(self, counts: Counter[str]) -> None:
-        """One more page of the set, as the number of times each stem stands on it."""
-        self._make_room(counts)
+    def add(self, counts: Counter[str], text: Iterable[str] = ()) -> None:
+        """One more page of the set, as the number of times each stem stands on it; `text` has the words as written."""
+        self._make_room(counts, text)
         places, logs = self._vector(counts)
         self._df[places] += 1
         self._weight[places] += logs
@@ -79,7 +80,7 @@ class Table:
         places, logs = self._vector(counts)
         parts = self.scores()[places] * logs / (self._norm * self._length(logs) or 1.0)
         largest = np.argsort(-parts, kind="stable")[:SHOWN]
-        return float(parts.sum()), {self.terms[places[at]]: float(parts[at]) for at in largest if parts[at] > 0}
+        return float(parts.sum()), {self.words[places[at]]: float(parts[at]) for at in largest if parts[at] > 0}
 
     def compare_few(self, counts: Counter[str]) -> float:
         """The same for a handful of stems, where setting arrays up would take longer than the work."""
@@ -108,16 +109,17 @@ class Table:
         others._scores = None
         return others.compare_few(counts)
 
-    def rows(self) -> list[tuple[str, float, int, float]]:
-        """Term, score, df and sum of ln(1 + tf), best first."""
+    def rows(self) -> list[tuple[str, float, int, float, str]]:
+        """Term, score, df, sum of ln(1 + tf) and the term for people, best first."""
         scores, df, weight = self.scores()[:-1], self._used(self._df), self._used(self._weight)
-        rows = zip(self.terms, scores.tolist(), df.tolist(), weight.tolist(), strict=True)
+        rows = zip(self.terms, scores.tolist(), df.tolist(), weight.tolist(), self.words, strict=True)
         return sorted(rows, key=lambda row: (-row[1], row[0]))
 
     def save(self) -> dict[str, Any]:
         return {
             "pages": self.pages,
             "terms": self.terms[:],
+            "words": self.words[:],
             "df": self._used(self._df).tolist(),
             "weight": self._used(self._weight).tolist(),
             "unit": self._used(self._unit).tolist(),
@@ -125,6 +127,7 @@ class Table:
 
     def load(self, state: dict[str, Any]) -> None:
         self.pages, self.terms = state["pages"], list(state["terms"])
+        self.words = list(state.get("words", self.terms))
         self._df = np.array(state["df"], np.intp)
         self._weight, self._unit = np.array(state["weight"], float), np.array(state["unit"], float)
         self._place = dict(zip(self.terms, range(len(self.terms)), strict=True))
@@ -142,11 +145,12 @@ class Table:
         """Of a page or of the table. No `@`: for long vectors it wakes threads that cost more than they save."""
         return sqrt((values * values).sum()) if self.measure == "cosine" else float(values.sum())
 
-    def _make_room(self, stems: Iterable[str]) -> None:
-        for stem in stems:
-            if stem not in self._place:
-                self._place[stem] = len(self.terms)
-                self.terms.append(stem)
+    def _make_room(self, stems: Iterable[str], text: Iterable[str]) -> None:
+        new = [stem for stem in stems if stem not in self._place]
+        if new:
+            self._place.update(zip(new, range(len(self.terms), len(self.terms) + len(new)), strict=True))
+            self.terms += new
+            self.words += map(_spellings(text).get, new, new)
         if len(self.terms) > len(self._df):
             more = np.zeros(len(self.terms), np.intp)
             self._df = np.concatenate((self._df, more))
@@ -161,6 +165,7 @@ class Table:
         places = np.sort(np.argpartition(worth, -keep)[-keep:])
         self._df, self._weight, self._unit = self._df[places], self._weight[places], self._unit[places]
         self.terms = list(map(self.terms.__getitem__, places.tolist()))
+        self.words = list(map(self.words.__getitem__, places.tolist()))
         self._place = dict(zip(self.terms, range(len(self.terms)), strict=True))
 
 
@@ -188,13 +193,16 @@ class Tids:
         """Build the table from the example pages and see how similar they are to it."""
         self._check(folder)
         self.table_ = Table(self.measure, smooth=self.idf == "smooth")
-        pages = [counts for _, page in read(folder / self.examples) if (counts := _stems_of(page))]
+        pages: list[Counter[str]] = []
+        for _, page in read(folder / self.examples):
+            text = _text_of(page)
+            if counts := _count(text):
+                pages.append(counts)
+                self.table_.add(counts, text)
         if len(pages) < 2:
             raise BadInput(
                 f"topic.examples: {self.examples} has {len(pages)} pages with text; two are needed, better ten"
             )
-        for counts in pages:
-            self.table_.add(counts)
         if not self.table_.scores().any():
             raise BadInput(f'topic.examples: the pages of {self.examples} have all terms in common; try idf = "smooth"')
         sample = pages[:: (len(pages) - 1) // MOST_HELD_OUT + 1]
@@ -205,12 +213,14 @@ class Tids:
 
     async def judge(self, page: Page) -> Verdict:
         """Similarity as relevance; `why` sums to it, unless more than ten terms speak for the page."""
-        counts = _stems_of(page)
+        text = _text_of(page)
+        counts = _count(text)
         share, why = self.table_.compare(counts)
         on_topic = share > 0 and 100 * share >= self.bound_
         verdict = Verdict(min(share, 1.0), on_topic, why=why)
         if on_topic and self.grow:
-            self._join(counts, 100 * share)
+            self.table_.add(counts, text)
+            self._joined(100 * share)
         return verdict
 
     def similarity(self, text: Iterable[str]) -> float:
@@ -223,17 +233,18 @@ class Tids:
 
     def table(self, top: int) -> list[tuple[str, float]]:
         """The best terms and their scores, the first having 1."""
-        return [(term, score) for term, score, _, _ in self.table_.rows()[:top]]
+        return [(word, score) for _, score, _, _, word in self.table_.rows()[:top]]
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """The head of the table."""
         return [(f"terms of {self.table_.pages} pages", self.table(top))]
 
     def write_tsv(self, path: Path) -> None:
-        """The whole table for other programs: stem, score, on how many pages, sum of ln(1 + tf)."""
-        rows = (f"{term}\t{score:.6f}\t{df}\t{weight:.6f}\n" for term, score, df, weight in self.table_.rows())
+        """The whole table for other programs: stem, score, on how many pages, sum of ln(1 + tf), a word with it."""
+        found = self.table_.rows()
+        rows = (f"{term}\t{score:.6f}\t{df}\t{weight:.6f}\t{word}\n" for term, score, df, weight, word in found)
         with path.open("w", encoding="utf-8") as file:
-            file.writelines(("term\tscore\tpages\tweight\n", *rows))
+            file.writelines(("term\tscore\tpages\tweight\tword\n", *rows))
 
     def save(self) -> dict[str, Any]:
         """The table, examples included, and what it takes to join."""
@@ -262,8 +273,7 @@ class Tids:
         if self.refresh < 1:
             raise BadInput(f"topic.refresh: {self.refresh} is not above 0")
 
-    def _join(self, counts: Counter[str], similarity: float) -> None:
-        self.table_.add(counts)
+    def _joined(self, similarity: float) -> None:
         self.members_.append(similarity)
         del self.members_[:-MOST_MEMBERS]
         self.joined_ += 1
@@ -280,8 +290,8 @@ class Tids:
             self.bound_ = float(self.accept)
 
 
-def _stems_of(page: Page) -> Counter[str]:
-    return _count([*words(page.title), *page.words])
+def _text_of(page: Page) -> list[str]:
+    return [*words(page.title), *page.words]
 
 
 def _count(text: Iterable[str]) -> Counter[str]:
@@ -289,3 +299,8 @@ def _count(text: Iterable[str]) -> Counter[str]:
     counts = Counter(map(STEMS.__getitem__, text))
     del counts[""]
     return counts
+
+
+def _spellings(text: Iterable[str]) -> dict[str, str]:
+    """For each stem the word that stands for it most often, of several the first."""
+    return {STEMS[word]: word for word, _ in reversed(Counter(text).most_common())}

@@ -68,7 +68,7 @@ async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Con
     text = CRAWL.format(seeds=seeds, words=words, strategy=strategy, pages=pages)
     (folder / config.NAME).write_text(text.replace("'", '"'), encoding="utf-8")
     settings, source = config.load(folder)
-    with Progress(console, strategy) as progress, lock(source.path):
+    with Progress(console, strategy) as progress, lock(folder):
         run = Run(folder, settings, source, WallClock())
         summary = await run.run([], progress)
     if run.stopped_by_user:

@@ -18,7 +18,7 @@ from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
 from lycosa.lab.recorded import start_urls
-from lycosa.lab.replay import ReplayFetcher, Web
+from lycosa.lab.replay import Fenced, ReplayFetcher, Web
 from lycosa.parse import Parsers, content_digest
 from lycosa.store.visits import Totals
 from lycosa.types import Judge, Link, Sink, Strategy, Visit
@@ -68,6 +68,17 @@ class LabCrawl(Struct, frozen=True):
         return [page(fetch.final_url) for fetch in self.pages]
 
 
+class Inside(Scope):
+    """The scope of a crawl in a web with a fence around it."""
+
+    def __init__(self, rules: config.Scope, web: Fenced) -> None:
+        super().__init__(rules)
+        self.web = web
+
+    def refuses(self, url: str, depth: int = 0) -> str:
+        return super().refuses(url, depth) or ("" if self.web.holds(url) else "not-recorded")
+
+
 class Fetches:
     """A sink that keeps the little that is needed."""
 
@@ -113,7 +124,8 @@ async def _crawl(
     clock, totals, fetches = LabClock(), Totals(), Fetches()
     db = CrawlDb(":memory:").open()
     try:
-        frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
+        scope = Inside(settings.scope, web) if isinstance(web, Fenced) else Scope(settings.scope)
+        frontier = make_frontier(db, settings, scope, strategy, clock)
         frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
         fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, db if robots else None)
         sinks: list[Sink] = [totals, fetches, *make_revision(strategy, frontier, at_once=True)]

@@ -121,7 +121,8 @@ class Prose(Struct, frozen=True):
             else:
                 parts.append(
                     f'<section class="body-text"><div class="body-text__meta"><span>{_pick(random, names)}</span></div>'
-                    f"<p>{_pick(random, own.endings).capitalize()}{_pick(random, near.openings)}{anchor}.</p></section>\n"
+                    f"<p>{_pick(random, own.endings).capitalize()}{_pick(random, near.openings)}{anchor}.</p>"
+                    "</section>\n"
                 )
         return parts
 

@@ -11,7 +11,7 @@ from lycosa.fetch.http import ANY, Http
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
-from lycosa.lab.answer import CLOSE, Answer, Site
+from lycosa.lab.answer import CLOSE, Answer, Pages, Site
 from lycosa.types import Exchange, Link, Reply
 
 _NOT_RECORDED = Answer(status=404)
@@ -31,6 +31,20 @@ class SiteWeb:
 
     def get(self, url: str) -> Answer | None:
         return self.site.respond(url, {})
+
+
+class Fenced:
+    """A web with an end: a link that leads out of it is no link. Without the fence it would be a 404."""
+
+    def __init__(self, web: Pages) -> None:
+        self.web = web
+
+    def get(self, url: str) -> Answer | None:
+        return self.web.get(url)
+
+    def holds(self, url: str) -> bool:
+        """Is there anything at the address? A crawler learns this much of a page before it fetches it, and no more."""
+        return bool(self.web.resolve(url))
 
 
 class ReplayFetcher:
@@ -75,7 +89,7 @@ class Replay:
         self.accessed.append(link.url)
         answer = self.web.get(link.url) or _NOT_RECORDED
         if answer.status == CLOSE:
-            return Reply(link, url=link.url, error="connect", detail="the host hangs up", at=self._now())
+            return Reply(link, url=link.url, error="disconnected", detail="the host hangs up", at=self._now())
         headers = {name.lower(): value for name, value in answer.headers}
         reply = Reply(
             link,
@@ -84,7 +98,7 @@ class Replay:
             content_type=headers.get("content-type", ""),
             detail=headers.get("location", ""),
             at=self._now(),
-            exchanges=(Exchange(link.url, b"", _head(answer), answer.body, self._now()),),
+            exchanges=(Exchange(link.url, b"", head_of(answer), answer.body, self._now()),),
             robots_tag=headers.get("x-robots-tag", ""),
         )
         if not 200 <= answer.status < 300:
@@ -99,9 +113,10 @@ def _taken(reply: Reply, body: bytes, accept: tuple[str, ...], most: int) -> Rep
         return replace(reply, error="content-type", detail=reply.content_type)
     if len(body) > most:
         return replace(reply, error="too-large", body=body[:most] if accept == ANY else b"")
-    return replace(reply, body=body)
+    return replace(reply, body=body, error="" if body else "empty")
 
 
-def _head(answer: Answer) -> bytes:
+def head_of(answer: Answer) -> bytes:
+    """Status line and headers, as an exchange keeps them."""
     lines = [f"HTTP/1.1 {answer.status} ", *(f"{name}: {value}" for name, value in answer.headers), "", ""]
     return "\r\n".join(lines).encode()

@@ -28,6 +28,11 @@ Log = Callable[[float, str, str], None]  # when (monotonic clock), host with por
 _MOST_HEAD = 65_536
 _WORTH_PACKING = 500  # bytes; below, gzip only adds
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
+_NO_TUNNEL = Answer(
+    405,
+    (("Content-Type", "text/plain"),),
+    b"This proxy answers for a web that lies on disk and makes no connections: ask for http addresses, not https.\n",
+)
 
 
 class Wire(Struct, frozen=True):
@@ -169,7 +174,9 @@ class Connection(asyncio.Protocol):
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         method, _, rest = first.partition(" ")
         target, _, version = rest.partition(" ")
-        if "host" not in headers or not version.startswith("HTTP/1."):
+        if method == "CONNECT":
+            self._send(encode(_NO_TUNNEL, False), False, True)
+        elif "host" not in headers or not version.startswith("HTTP/1."):
             self._refuse(400)
         elif method not in ("GET", "HEAD"):
             self._refuse(405)

@@ -5,12 +5,13 @@ A generated web is asked by the same names as a recorded one; its links are comp
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
 import xxhash
 
-from lycosa import urls
+from lycosa import config, urls
 from lycosa.lab.answer import Answer, Graph, Pages, Site
 from lycosa.lab.atlas import Atlas, Place
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
@@ -56,11 +57,12 @@ def labels_of(web: Pages, labels: Path | None) -> dict[str, str]:
 
 
 def stamp(name: str, folder: Path) -> str:
-    """What tells whether a web is still the same: its name, or the names and sizes of its files."""
+    """What tells whether a web is still the same: its name, or those of its files, their sizes and times of change."""
     if name.startswith(GENERATED):
         return name
     files = warc_files(folder / Path(name).expanduser())
-    return xxhash.xxh3_64_hexdigest(repr([(file.name, file.stat().st_size) for file in files]))
+    marks = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return xxhash.xxh3_64_hexdigest(repr(marks).encode())
 
 
 def generated(name: str) -> GeneratedWeb:
@@ -83,7 +85,8 @@ def generated(name: str) -> GeneratedWeb:
     try:
         web = msgspec.convert({**own, **parts}, GeneratedWeb, strict=False)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{name}: {str(error).replace(' - at `$.', ': ').rstrip('`')}") from None
+        key, problem = config.explain(error)
+        raise BadInput(f"{name}: {key.rpartition('.')[2]}: {problem}") from None
     web.seeds(80)  # a web that cannot be says so now
     return web
 
@@ -150,7 +153,9 @@ class GeneratedPages:
             return []
         if self._atlas.kind(place) == "duplicate":
             place = self._atlas.original(place)
-        found = dict.fromkeys(self.resolve(self._atlas.url(target, "")) for target in self.site.targets(place))
+        home = Place(place.host, 0)  # in the head of every page
+        targets = self._atlas.targets(place, Random(self._atlas.bits(place, 2)))  # by the same chance as the page
+        found = dict.fromkeys(self.resolve(self._atlas.url(target, "")) for target in (home, *targets))
         return [address for address in found if address and address != url]
 
     def topics(self) -> dict[str, str]:

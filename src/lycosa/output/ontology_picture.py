@@ -123,9 +123,12 @@ def draw(concepts: Concepts, weights: Mapping[str, float], out: Path) -> None:
     axes.text(-0.15, 0.9 * _ROW, f"{concepts.source}{more}", fontsize=11, weight="bold", parse_math=False)
     _draw_tree(axes, tree, labels, [weights[row.id] for row in tree])
     _draw_lanes(axes, found, kinds, ends)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
-        figure.savefig(out)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+            figure.savefig(out)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
 
 
 def _heaviest(concepts: Concepts, weights: Mapping[str, float]) -> Concepts:

@@ -1,5 +1,6 @@
 """Show a crawl as it goes: a live display on a terminal, a plain line every few seconds elsewhere."""
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -41,7 +42,8 @@ class Progress:
             self._live.update(self._table(summary))
         elif summary["ended"] or now - self._printed_at >= LINE_EVERY_S:
             self._printed_at = now
-            self._console.print(Text(self.line(summary)), soft_wrap=True)
+            with contextlib.suppress(SystemExit):  # nobody reads any more (`| head`): the crawl goes on
+                self._console.print(Text(self.line(summary)), soft_wrap=True)
 
     def line(self, summary: dict[str, Any]) -> str:
         """One line for a log."""

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from lycosa.db import WAITING, CrawlDb
+from lycosa.db import CrawlDb
 
 CURVE_POINTS = 60
 
@@ -55,8 +55,8 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
         " coalesce(avg(relevance), 0.0), coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
     ).fetchone()
     visits, pages, relevant, mean, duplicates, size = totals
-    known, waiting = db.execute("SELECT count(*), coalesce(sum(state = ?), 0) FROM urls", (WAITING,)).fetchone()
-    next_due = db.execute("SELECT coalesce(min(due_at), 0.0) FROM hosts WHERE closed = ''").fetchone()[0]
+    known, next_due, outlook = _outlook(db)
+    waiting = outlook.get("waiting", 0)
     return Report(
         strategy=db.get("strategy"),
         ended=db.get("ended"),
@@ -79,6 +79,13 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
         best=[BestPage(*row) for row in db.execute(_BEST, (top,))],
         hosts=_hosts(db, top),
     )
+
+
+def _outlook(db: CrawlDb) -> tuple[int, float, dict[str, Any]]:
+    """Known URLs, when the next host is due, and how the frontier stood at the last commit."""
+    known = db.execute("SELECT count(*) FROM urls").fetchone()[0]
+    outlook = msgspec.json.decode(db.get("outlook", "{}"), type=dict[str, Any])
+    return known, outlook.get("next_due") or 0.0, outlook
 
 
 _ON_TOPIC = "SELECT on_topic FROM visits WHERE error = '' AND digest != '' ORDER BY n"

@@ -24,6 +24,11 @@ def chart(values: Sequence[float], height: int = 6) -> list[str]:
     return lines
 
 
+def printable(text: str) -> str:
+    """Without control characters: a page must not speak to the terminal."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+
+
 def draw(report: Report, console: Console, running: bool, now: float) -> None:
     console.print(Text(status(report, running, now), style="bold"), soft_wrap=True)
     facts = Table(box=None, show_header=False, pad_edge=False)
@@ -71,8 +76,8 @@ def _draw_best(report: Report, console: Console) -> None:
     table.add_column("relevance", justify="right")
     table.add_column("page", overflow="fold")
     for page in report.best:
-        title = f"{page.title[:70]}\n" if page.title else ""
-        table.add_row(f"{page.relevance:.3f}", Text(f"{title}{page.url}"))
+        title = f"{printable(page.title[:70])}\n" if page.title else ""
+        table.add_row(f"{page.relevance:.3f}", Text(f"{title}{page.url}"))  # a title is the page's own words: no markup
     console.print(table)
 
 

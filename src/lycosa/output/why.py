@@ -4,20 +4,22 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
 from lycosa import urls
-from lycosa.db import CrawlDb
+from lycosa.db import DONE, CrawlDb
+from lycosa.output.show import printable
 from lycosa.types import SEED_SCORE, BadInput
 
 _VISIT = (
     "SELECT url, source, anchor, score, depth, n, status, error, detail, final_url, title, relevance, on_topic, label,"
     " why, duplicate_of FROM visits WHERE url = ? ORDER BY n DESC LIMIT 1"
 )
-_WAITING = (
-    "SELECT u.url, coalesce(s.url, ''), u.anchor, u.score, u.depth FROM urls u LEFT JOIN urls s ON s.id = u.source"
-    " WHERE u.url = ?"
+_KNOWN = (
+    "SELECT u.url, coalesce(s.url, ''), u.anchor, u.score, u.depth, u.state FROM urls u"
+    " LEFT JOIN urls s ON s.id = u.source WHERE u.url = ?"
 )
 
 
@@ -40,6 +42,7 @@ class Step(Struct, frozen=True):
     label: str = ""
     why: dict[str, float] = {}
     duplicate_of: str = ""
+    fate: str = ""  # of a URL that was not visited
 
 
 def read_path(db: CrawlDb, text: str) -> list[Step]:
@@ -60,31 +63,36 @@ def read_path(db: CrawlDb, text: str) -> list[Step]:
 def _step(db: CrawlDb, url: str) -> Step | None:
     row: Any = db.execute(_VISIT, (url,)).fetchone()
     if row:
-        values = dict(zip(Step.__struct_fields__, row, strict=True))
+        values = dict(zip(Step.__struct_fields__, row, strict=False))
         values["on_topic"] = bool(values["on_topic"])
         values["why"] = msgspec.json.decode(values["why"] or "{}", type=dict[str, float])
         return Step(**values)
-    row = db.execute(_WAITING, (url,)).fetchone()
-    return Step(*row) if row else None
+    row = db.execute(_KNOWN, (url,)).fetchone()
+    if not row:
+        return None
+    step = Step(*row[:5])
+    closed = db.execute("SELECT closed FROM hosts WHERE name = ? AND closed != ''", (urls.host(url),)).fetchone()
+    fate = "reached by the redirect above" if row[5] == DONE else f"its host is closed: {closed[0]}" if closed else ""
+    return replace(step, fate=fate or "it waits")
 
 
 def draw_path(path: list[Step], console: Console) -> None:
     for number, step in enumerate(path):
         console.print(Text(f"{'  ' * number}{'└ ' if number else ''}{step.url}", style="bold"), soft_wrap=True)
         for line in _lines(step):
-            console.print(Text(f"{'  ' * (number + 1)}{line}"), soft_wrap=True)
+            console.print(Text(printable(f"{'  ' * (number + 1)}{line}")), soft_wrap=True)
     reasons = path[-1].why
     if reasons:
         console.print("\nwhat moved the verdict:")
         for term, weight in reasons.items():
-            console.print(Text(f"  {weight:+9.4f}  {term}"), soft_wrap=True)
+            console.print(Text(printable(f"  {weight:+9.4f}  {term}")), soft_wrap=True)
 
 
 def _lines(step: Step) -> list[str]:
     found = "a seed" if step.score >= SEED_SCORE else f"score {step.score:.4f}"
     lines = [found + (f", by the link “{step.anchor[:80]}”" if step.anchor else "")]
     if not step.n:
-        return [*lines, "not visited: it waits"]
+        return [*lines, f"not visited: {step.fate}"]
     if step.error:
         detail = f" ({step.detail[:100]})" if step.detail else ""
         return [*lines, f"visit {step.n}: {step.error}{detail}"]

@@ -55,6 +55,8 @@ def export(source: Path, pages: Iterable[Found], out: Path) -> int:
                 file.write(line.encode(frame.encoding, "xmlcharrefreplace"))
             file.write(frame.after)
         os.replace(part, out)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
     finally:
         part.unlink(missing_ok=True)
     return count

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 _FORBIDDING = frozenset(("nofollow", "none"))
 _WITH_VALUE = ("max-", "unavailable_after")  # a colon follows these too, and it addresses nobody
 _UNFOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
-_refresh = re.compile(r"^\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(\"[^\"]*|'[^']*|\S.*)", re.IGNORECASE | re.DOTALL).match
+_refresh = re.compile(
+    r"[\d.]*+(?:\s*+[;,]|(?<=[\d.])\s)\s*+(?:url\s*+=\s*+)?(\"[^\"]*+|'[^']*+|\S.*+)", re.IGNORECASE | re.DOTALL
+).match
 _two_letters = re.compile(r"\s*([a-zA-Z]{2})(?![a-zA-Z0-9])").match
 
 
@@ -41,7 +43,7 @@ class Notes:
         if name in ("robots", self.robot):
             self.may_follow = self.may_follow and not forbids_following(content, self.robot)
         elif name == "refresh":
-            found = _refresh(content)
+            found = _refresh(content.strip())
             self.refresh = self.refresh or (found[1].strip("\"' \t\r\n") if found else "")
         elif name in ("content-language", "language"):
             self.language = self.language or language(content)

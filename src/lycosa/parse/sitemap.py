@@ -17,8 +17,11 @@ _GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536
 _HEAD_BYTES = 4_096
 _LONGEST_URL = 10_000
+_MOST_NESTED = 2  # the protocol allows one index above the sitemaps; each level is one click
 SITEMAP_ROOTS = ("urlset", "sitemapindex")
-_first_tag = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<![^>]*>\s*)*<([\w:.-]+)", re.DOTALL).match
+_first_tag = re.compile(
+    rb"\s*+(?>(?><\?(?>.*?\?>)|<!--(?>.*?-->)|<![^>]*+>)\s*+)*+<([\w:.-]++)", re.DOTALL
+).match  # possessive, for a head made of empty instructions would take for ever otherwise
 
 
 class SitemapParser:
@@ -31,6 +34,8 @@ class SitemapParser:
 
     def parse(self, reply: Reply) -> Page:
         """What the sitemap offers; ValueError if it is none. What comes after a limit, or after an error, is lost."""
+        if reply.link.depth > _MOST_NESTED:
+            raise ValueError("sitemaps nested without end")
         url = reply.url or reply.link.url
         chunks = unpacked(reply.body, self.max_bytes)
         found = self._in_xml(chunks) if root_element(reply.body) in SITEMAP_ROOTS else _in_lines(b"".join(chunks))
@@ -40,9 +45,11 @@ class SitemapParser:
         seeds: dict[str, Link] = {}
         for address in map(canonical, found):
             if address and len(address) <= _LONGEST_URL and f".{hostname(address)}".endswith(sites):
-                seeds.setdefault(address, Link(address, source=url))
+                seeds.setdefault(address, Link(address, source=url, depth=reply.link.depth + 1))
                 if len(seeds) >= self.max_urls:
                     break
+        if not seeds:
+            raise ValueError("a sitemap that offers nothing")
         return Page(url=url, seeds=tuple(seeds.values()))
 
     def _in_xml(self, chunks: Iterable[bytes]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import msgspec
 
 from lycosa.db import CrawlDb
 from lycosa.store.warc import WarcWriter
-from lycosa.types import Visit
+from lycosa.types import BadInput, Visit
 
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 25)})"
 
@@ -51,6 +51,10 @@ class VisitStore:
         """Cut off what a killed run wrote to the WARC after its last commit."""
         self._next = self._db.execute("SELECT coalesce(max(n), 0) + 1 FROM visits").fetchone()[0]
         if self._warc:
+            if self._db.is_new and (found := self._warc.names()):
+                raise BadInput(
+                    f"warc: holds {len(found)} files of a crawl whose crawl.db is gone; move them away first"
+                )
             name, _, offset = self._db.get("warc_end").rpartition(" ")
             self._warc.cut(name, int(offset or 0))
             self._warc.open()

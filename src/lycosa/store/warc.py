@@ -65,14 +65,14 @@ class WarcWriter:
             if size < offset:
                 raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {offset}; its end is lost")
             os.truncate(path, offset)
-        for name in self._names():
+        for name in self.names():
             if _number(name) > _number(file):
                 (self._folder / name).unlink()
 
     def open(self) -> None:
         """Go on where the last file of the folder ends; a first file comes with the first exchange."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        if names := self._names():
+        if names := self.names():
             self._start(names[-1], "ab")
 
     def write(self, exchanges: Sequence[Exchange]) -> tuple[str, int, int]:
@@ -103,7 +103,7 @@ class WarcWriter:
             self._file.close()
             self._file = None
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
         """Ours only: other files in the folder are left alone."""
         names = (path.name for path in self._folder.glob("lycosa-*.warc.gz"))
         return sorted(filter(_NAME.fullmatch, names), key=_number)

@@ -1,0 +1,266 @@
+"""Commands of the lab: what is in a web, the web of a crawl, serve a web, compare strategies on webs."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from lycosa.cli.mining import Mine
+from lycosa.lab import compare as comparing
+from lycosa.lab import record as recording
+from lycosa.lab import report, survey, tasks
+from lycosa.lab.obstacles import RECORDED, Hindered
+from lycosa.lab.results import Results
+from lycosa.lab.serve import Server
+from lycosa.lab.tasks import Comparison, Plan, Task
+from lycosa.lab.webs import GENERATED, GeneratedPages, graph_of, labels_of, open_web, site_of
+from lycosa.output.progress import LINE_EVERY_S
+from lycosa.pages import read_pages
+from lycosa.strategy.rule_base import RuleBase
+from lycosa.types import BadInput
+
+app = typer.Typer(
+    help="Recorded and generated webs: look into them, serve them, compare strategies on them.", no_args_is_help=True
+)
+
+Web = Annotated[
+    str,
+    typer.Argument(
+        metavar="WEB", help="A WARC, a folder of WARCs, a crawl folder, or generated:pages=10000,hosts=50,..."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Labels = Annotated[Path | None, typer.Option(metavar="TSV", help="url<TAB>label a line: what the pages are.")]
+Seeds = Annotated[list[str] | None, typer.Option(metavar="URL", help="Where to start; may be repeated.")]
+
+
+@app.command()
+def info(web: Web, labels: Labels = None, seeds: Seeds = None, json: Json = False) -> None:
+    """Count pages, hosts, links and labels, and what of them can be reached from the seeds."""
+    opened = open_web(web)
+    start = list(seeds or [])
+    if isinstance(opened, GeneratedPages) and not start:
+        start = opened.seeds()
+    with Console(stderr=True).status("reading all pages"):
+        found = survey.count(graph_of(opened), start, labels_of(opened, labels))
+    if json:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    of_seeds = f"{found.reachable:,}" if start else "give --seeds to know"
+    rows = [
+        ("addresses", found.addresses),
+        ("pages", found.pages),
+        ("hosts", found.hosts),
+        ("links inside", found.links),
+    ]
+    for name, number in rows:
+        typer.echo(f"{name:<24}{number:>10,}")
+    typer.echo(f"{'reachable from seeds':<24}{of_seeds:>10}")
+    for label, number in found.labels.items():
+        reached = f", {found.reachable_labels.get(label, 0):,} reachable" if start else ""
+        typer.echo(f"{'label ' + label:<24}{number:>10,}{reached}")
+
+
+@app.command()
+def record(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A crawl folder.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(metavar="WARC", help="Put all of it into one WARC.")] = None,
+    json: Json = False,
+) -> None:
+    """The web of a crawl: check and index what it recorded, so that it can be crawled again in the lab."""
+    found = recording.check(directory)
+    if out:
+        recording.merge(directory, out)
+    if json:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    typer.echo(
+        f"{directory}: {found.pages:,} pages of {found.hosts:,} hosts, {found.addresses:,} addresses in"
+        f" {len(found.files):,} files, {found.bytes / 1e6:,.1f} MB"
+    )
+    for damage in found.damage:
+        typer.echo(f"damaged: {damage}", err=True)
+    web = out or directory
+    typer.echo(f"{f'{out} written. ' if out else ''}Use it as a web:")
+    typer.echo(f"  lycosa lab info {web} --seeds URL")
+    typer.echo(f"  lycosa lab serve {web}")
+    typer.echo(f"  lycosa lab compare --web {web} --labels TSV --target LABEL --seeds URL --topic {directory}")
+
+
+@app.command()
+def serve(
+    web: Web,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any free one.")] = 0,
+    latency: Annotated[float, typer.Option(min=0, help="Seconds before each answer.")] = 0.0,
+    errors: Annotated[float, typer.Option(min=0, max=1, help="Share of the addresses that fail.")] = 0.0,
+    robots: Annotated[
+        str, typer.Option(metavar="none|recorded|FILE", help="The robots.txt files: none, the web's own, or this one.")
+    ] = "none",
+    as_http: Annotated[bool, typer.Option("--as-http", help="Write http for https in links and redirects.")] = False,
+    every: Annotated[int, typer.Option(min=0, help="Print a line every so many requests; 0: none.")] = 1000,
+) -> None:
+    """Serve a web as an HTTP proxy on loopback, so that any crawler can be tried on it. Ctrl-C ends it."""
+    opened = open_web(web)
+    site = Hindered(site_of(opened), latency, errors, _rules(robots), as_http)
+    log = Log(every)
+    loopback = isinstance(opened, GeneratedPages) and opened.site.ip_hosts  # asked without a proxy as well
+    uvloop.run(_serve(Server(site, port, "0.0.0.0" if loopback else "127.0.0.1", log=log), len(opened)))
+    typer.echo(f"{log.requests:,} requests served")
+
+
+def _rules(robots: str) -> str:
+    if robots in ("none", RECORDED):
+        return "" if robots == "none" else RECORDED
+    try:
+        return Path(robots).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"--robots {robots}: neither none nor recorded, nor a file to read: {error}") from None
+
+
+class Log:
+    """Counts requests, and prints a line now and then."""
+
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self.requests = 0
+
+    def __call__(self, at: float, host: str, path: str) -> None:
+        self.requests += 1
+        if self.every and self.requests % self.every == 0:
+            typer.echo(f"{self.requests:,} requests, the last for http://{host}{path}")
+
+
+async def _serve(server: Server, addresses: int) -> None:
+    """Until somebody says that it is enough."""
+    enough = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, enough.set)
+    async with server:
+        proxy = f"http://127.0.0.1:{server.port}"
+        typer.echo(f"{addresses:,} addresses at the proxy {proxy}: lycosa crawl DIR --proxy {proxy}")
+        await enough.wait()
+
+
+@app.command()
+def compare(  # noqa: PLR0913
+    file: Annotated[Path | None, typer.Argument(metavar="[TOML]", help="The tasks; or describe one by flags.")] = None,
+    web: Annotated[str, typer.Option(metavar="WEB", help="The web to crawl.")] = "",
+    labels: Annotated[str, typer.Option(metavar="TSV", help="What its pages are.")] = "",
+    target: Annotated[list[str] | None, typer.Option(metavar="LABEL,...", help="Labels to be found.")] = None,
+    seeds: Seeds = None,
+    train: Annotated[list[str] | None, typer.Option(metavar="WEB:LABELS", help="What the judge learns from.")] = None,
+    topic: Annotated[str, typer.Option(metavar="CONFIG", help="A crawl.toml, or its folder, with a topic.")] = "",
+    examples: Annotated[int, typer.Option(min=0, help="So many targets are given as examples instead.")] = 0,
+    strategies: Annotated[str, typer.Option(metavar="A,B,...", help="Beside breadth-first, random and oracle.")] = "",
+    model: Annotated[str, typer.Option(help="Of the judge: logistic, svm, nb, mlp, vote.")] = "",
+    pages: Annotated[int, typer.Option(min=0, help="That each strategy may fetch; 400 if nobody says.")] = 0,
+    repeat: Annotated[int, typer.Option(min=0, help="How often what chance has a part in.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="For results, table, pictures.")] = Path("lab-out"),
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
+) -> None:
+    """Run strategies on tasks, and write results.json, table.md and pictures. A stopped comparison goes on."""
+    said: dict[str, Any] = {"model": model, "pages": pages, "repeat": repeat, "strategies": _split([strategies])}
+    changes = {name: value for name, value in said.items() if value}
+    one = {
+        "web": web,
+        "labels": labels,
+        "target": _split(target or []),
+        "seeds": list(seeds or []),
+        "train": list(train or []),
+        "topic": topic,
+        "examples_from_targets": examples,
+    }
+    plan = _plan(file, {name: value for name, value in one.items() if value}, changes)
+    with _progress() as progress:
+        results = comparing.compare(plan, out, jobs, _watch(progress), mine, fresh)
+    _write(results, out)
+
+
+def _split(items: list[str]) -> list[str]:
+    return [part.strip() for item in items for part in item.split(",") if part.strip()]
+
+
+def _plan(file: Path | None, one: dict[str, Any], changes: dict[str, Any]) -> Plan:
+    if file:
+        if one:
+            raise BadInput(f"--{min(one).split('_')[0]}: the tasks are in {file}; give either the file or flags")
+        return tasks.load(file, **changes)
+    if "web" not in one:
+        raise BadInput("give a TOML file with tasks, or --web and what to find there")
+    name = Path(one["web"]).name if not one["web"].startswith(GENERATED) else "generated"
+    name = " ".join([name.removesuffix(".gz").removesuffix(".warc"), *one.get("target", [])])
+    try:
+        found = msgspec.convert({**changes, "task": [msgspec.convert({"name": name, **one}, Task)]}, Comparison)
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error)) from None
+    return tasks.complete(found, Path())
+
+
+def mine(judge: Any, folder: Path) -> RuleBase:
+    """The rules between the classes of a judge, from the recordings that it learned from."""
+
+    async def read() -> RuleBase:
+        found = Mine(judge, folder)
+        await found.read_examples(read_pages)
+        for warc in found.warcs():
+            await found.read_warc(warc, read_pages)
+        return found.rules()
+
+    return asyncio.run(read())
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _watch(progress: Progress) -> comparing.Watch:
+    """A bar on a terminal, a line every few seconds elsewhere."""
+    if progress.disable:
+        return Lines()
+    bar = progress.add_task("", total=None)
+    return lambda what, done, total: progress.update(bar, description=what, completed=done, total=total)
+
+
+class Lines:
+    """Prints how far a comparison is: each new step, and the last one now and then."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said = ("", 0.0)
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        step, at = self._said
+        if what != step or done == total or self._clock() - at >= LINE_EVERY_S:
+            self._said = (what, self._clock())
+            typer.echo(f"{what}: {done:,} of {total:,}", err=True)
+
+
+def _write(results: Results, out: Path) -> None:
+    (out / report.TABLE).write_text(report.table(results), encoding="utf-8")
+    written = [out / "results.json", out / report.TABLE]
+    if find_spec("matplotlib"):
+        written += report.draw(results, out)
+    else:
+        typer.echo("no pictures: pip install 'lycosa[plots]'", err=True)
+    runs = report.Runs(results)
+    shown = Table("strategy", "area under recall", "recall", "harvest rate", title=f"{len(runs.tasks)} tasks")
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    for row in report.summary(runs):
+        shown.add_row(*map(Text, row))
+    Console().print(shown)
+    typer.echo(f"{', '.join(map(str, written))} written", err=True)

@@ -1,0 +1,187 @@
+"""Which strategy finds more, and sooner? Every strategy on every task, with one worker and the lab's clock.
+
+A finished run is kept as a small file, so a comparison that was stopped goes on where it was. The same comparison gives
+the same results, byte for byte, but for the timings.
+"""
+
+import dataclasses
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import xxhash
+from msgspec import Struct
+
+from lycosa import build, config
+from lycosa.lab import bounds, results
+from lycosa.lab.answer import Pages
+from lycosa.lab.judges import Miner, judge_of
+from lycosa.lab.one import crawl_web
+from lycosa.lab.prepare import Preparation, Prepared, by_chance, judge_for
+from lycosa.lab.replay import Fenced
+from lycosa.lab.results import Facts, Results, Run, Timing, facts, measure
+from lycosa.lab.tasks import Plan, slug
+from lycosa.lab.webs import open_web
+from lycosa.strategy import strategies
+from lycosa.types import BadInput
+
+Watch = Callable[[str, int, int], None]  # what is done now, how much of it is done, of how much
+
+
+class Kept(Struct, frozen=True):
+    """A finished run as a file."""
+
+    key: str
+    run: Run
+    timing: Timing
+
+
+class Job(Struct, frozen=True):
+    """One run to be done, as plain data that another process can read."""
+
+    prepared: Prepared
+    strategy: str
+    options: dict[str, Any]
+    repeat: int
+    path: str
+
+    @property
+    def key(self) -> str:
+        """The same as long as the run would be the same."""
+        return xxhash.xxh3_64_hexdigest(msgspec.json.encode([self.prepared.key, self.strategy, self.options]))
+
+
+def compare(
+    plan: Plan, out: Path, jobs: int = 1, watch: Watch | None = None, mine: Miner | None = None, fresh: bool = False
+) -> Results:
+    """Run what is not done yet, or with `fresh` everything, and write results.json; `mine` makes rules for `rules`."""
+    watch = watch or (lambda what, done, total: None)
+    for options in plan.strategies.values():
+        _make(options)  # a name or option that does not exist is told before anything is trained or crawled
+    (out / "runs").mkdir(parents=True, exist_ok=True)
+    todo = list(_jobs(plan, out, watch, mine))
+    missing = [job for job in todo if fresh or _kept(job) is None]
+    done = len(todo) - len(missing)
+    watch("crawling", done, len(todo))
+    for _ in _work(missing, jobs):
+        done += 1
+        watch("crawling", done, len(todo))
+    found = _gather(plan, todo)
+    results.save(found, out / results.NAME)
+    return found
+
+
+def _jobs(plan: Plan, out: Path, watch: Watch, mine: Miner | None) -> Iterator[Job]:
+    """All runs. What chance has no part in is not repeated."""
+    preparation = Preparation(plan, out, mine)
+    for number, task in enumerate(plan.tasks):
+        watch(f"preparing {task.name}", number, len(plan.tasks))
+        for repeat in range(plan.repeat):
+            anew = by_chance(task)
+            prepared = preparation.prepare(task, repeat if anew else 0)
+            for name, options in plan.strategies.items():
+                varies = _varies(options)
+                if repeat and not anew and not varies:
+                    continue
+                seeded = {**options, "seed": options.get("seed", plan.seed) + repeat} if varies else options
+                path = out / "runs" / f"{slug(task.name)}--{slug(name)}--{repeat}.json"
+                yield Job(prepared, name, seeded, repeat, str(path))
+
+
+def _kept(job: Job) -> Kept | None:
+    try:
+        found = msgspec.json.decode(Path(job.path).read_bytes(), type=Kept)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return found if found.key == job.key else None
+
+
+def _work(missing: Sequence[Job], jobs: int) -> Iterator[None]:
+    """In this process, or in several others, each of which reads its own webs."""
+    if jobs <= 1 or len(missing) <= 1:
+        for job in missing:
+            run(job)
+            yield
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(missing)), context, _leave_to_parent) as pool:
+        started = [pool.submit(_run_encoded, msgspec.json.encode(job)) for job in missing]
+        try:
+            for finished in as_completed(started):
+                finished.result()
+                yield
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)  # what is under way is finished and kept
+
+
+def _leave_to_parent() -> None:
+    """Ctrl-C reaches every process of a terminal; one of them is enough to see to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run_encoded(job: bytes) -> None:
+    run(msgspec.json.decode(job, type=Job))
+
+
+def run(job: Job) -> None:
+    """Do one run and keep it."""
+    prepared, task = job.prepared, job.prepared.task
+    web = _web(task.web, prepared.folder)
+    judging = prepared.judges[judge_for(job.options, task)]
+    judge = judge_of(judging)
+    strategy = bounds.oracle(prepared.oracle, web) if job.options["kind"] == "oracle" else _make(job.options)
+    if hasattr(strategy, "prepare"):
+        try:
+            strategy.prepare(Path(judging.home), judge)
+        except BadInput as error:
+            raise BadInput(f"{job.strategy} on task {task.name!r}: {error}") from None
+    started, cpu = time.perf_counter(), time.process_time()
+    crawl = crawl_web(Fenced(web) if task.closed else web, prepared.seeds, judge, strategy, task.pages)
+    timing = Timing(round(time.perf_counter() - started, 3), round(time.process_time() - cpu, 3))
+    kept = Kept(job.key, measure(prepared, job.strategy, job.repeat, crawl, web), timing)
+    part = Path(job.path).with_suffix(".part")
+    part.write_bytes(msgspec.json.encode(kept))
+    part.replace(job.path)
+
+
+@lru_cache(maxsize=4)
+def _web(name: str, folder: str) -> Pages:
+    return open_web(name, Path(folder))
+
+
+def _kinds() -> dict[str, type]:
+    return {**strategies(), "random": bounds.Random}
+
+
+def _varies(options: dict[str, Any]) -> bool:
+    """Has chance a part in the strategy?"""
+    kind = _kinds().get(options["kind"])
+    return kind is not None and any(field.name == "seed" and field.init for field in dataclasses.fields(kind))
+
+
+def _make(options: dict[str, Any]) -> Any:
+    """A new strategy, not prepared yet."""
+    if options["kind"] == "oracle":
+        return None
+    given = {name: value for name, value in options.items() if name != "judge"}
+    return build.make("strategy", _kinds(), given, config.Source(Path("strategies"), ""))
+
+
+def _gather(plan: Plan, jobs: Sequence[Job]) -> Results:
+    tasks: dict[tuple[str, int], Facts] = {}
+    kept: list[Kept] = []
+    for job in jobs:
+        found = _kept(job)
+        if found is None:
+            raise BadInput(f"{job.path}: was changed while the comparison ran")
+        kept.append(found)
+        repeat = job.repeat if by_chance(job.prepared.task) else 0
+        tasks.setdefault((found.run.task, repeat), facts(job.prepared, repeat))
+    timings = {f"{one.run.task} / {one.run.strategy} / {one.run.repeat}": one.timing for one in kept}
+    return Results(plan.strategies, list(tasks.values()), [one.run for one in kept], timings)

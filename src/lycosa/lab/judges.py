@@ -1,0 +1,145 @@
+"""Who judges the pages of a task? Trained once for all strategies and repeats, then read from a file by each run."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import xxhash
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lycosa import __version__, build, config
+from lycosa.judge import JUDGES, classifier, model
+from lycosa.judge.corpus import digest, sources
+from lycosa.lab.answer import Pages
+from lycosa.lab.recorded import warc_files
+from lycosa.lab.replay import head_of
+from lycosa.lab.tasks import Plan, Task, trained_on
+from lycosa.lab.webs import GeneratedPages
+from lycosa.pages import read_pages
+from lycosa.store.warc import WarcWriter
+from lycosa.strategy import rule_base
+from lycosa.types import BadInput, Exchange
+
+MAIN = "main"  # the judge of all strategies that ask for no other
+POSITIVE, OTHER = "positive", "other"
+_TOPICS = "topics"  # the folder of trained judges
+_FEW_WORDS = 8  # of a generated topic: what somebody would type who looks for it
+
+Miner = Callable[[Any, Path], rule_base.RuleBase]  # from a trained judge, and the folder its paths are relative to
+
+
+class Judging(Struct, frozen=True):
+    """How to make a judge anew."""
+
+    options: dict[str, Any]  # as in [topic]
+    folder: str  # that its paths are relative to
+    home: str  # where strategies find what belongs to it
+    model: str = ""  # where it is kept once it is trained; empty if there is nothing to train
+
+    def source(self) -> config.Source:
+        return config.Source(Path(self.folder) / config.NAME, "")
+
+
+class Makers(Struct, frozen=True):
+    """Where judges are kept, and who mines rules for them."""
+
+    out: Path
+    mine: Miner | None = None
+
+    def main(self, task: Task, plan: Plan, web: Pages, drawn: Mapping[str, str]) -> Judging:
+        """The judge of a task; `drawn` are examples from its own web, by page."""
+        if task.topic:
+            return self.of_config(plan.home / task.topic)
+        if task.train:
+            return self.trained(task, plan.folder, "examples")
+        if drawn:
+            return self._of_examples(task, web, drawn)
+        assert isinstance(web, GeneratedPages)
+        words = [word for topic in task.target for word in (topic, *web.site.words_of(topic)[:_FEW_WORDS])]
+        return Judging({"kind": "keywords", "words": words}, str(self.out), str(self.out))
+
+    def trained(self, task: Task, folder: Path, kind: str) -> Judging:
+        """Learned from other webs, with their labels as classes."""
+        pairs = [(file, labels) for web, labels in trained_on(task, folder) for file in warc_files(web)]
+        options = {
+            "kind": kind,
+            "examples": [str(file.absolute()) for file, _ in pairs],
+            "labels": [str(labels.absolute()) for _, labels in pairs],
+            "target": task.target,
+            **({"model": task.model} if kind == "examples" else {}),
+        }
+        return self._ready(Judging(options, str(folder), ""))
+
+    def with_rules(self, judging: Judging) -> Judging:
+        """The same with the rules between its classes beside it, mined from what it learned from."""
+        path = Path(judging.home) / rule_base.NAME
+        if not path.exists() and self.mine:
+            rule_base.save(self.mine(judge_of(judging), Path(judging.folder)), path)
+        return judging
+
+    def of_config(self, path: Path) -> Judging:
+        """The judge of a crawl folder, or of a .toml file."""
+        settings, source = config.load(path)
+        if not settings.topic:
+            raise source.blame("topic", "this section is needed: say what to look for")
+        home = str(source.path.parent)
+        found = Judging(settings.topic, home, home)
+        judge = build.make("topic", JUDGES, settings.topic, source)
+        if not hasattr(judge, "recipe"):
+            return found
+        return replace(self._ready(found), home=home)
+
+    def _of_examples(self, task: Task, web: Pages, drawn: Mapping[str, str]) -> Judging:
+        """Pages of the web itself, kept as a WARC of their own."""
+        folder = self.out / _TOPICS / _digest(task.web, task.model, sorted(drawn.items()))
+        warc, labels = folder / "lycosa-00001.warc.gz", folder / "labels.tsv"
+        if not labels.exists():
+            warc.unlink(missing_ok=True)
+            writer = WarcWriter(folder, f"lycosa/{__version__}")
+            writer.open()
+            for page in drawn:
+                answer = web.get(page)
+                if answer:
+                    writer.write([Exchange(page, b"", head_of(answer), answer.body, 0.0)])
+            writer.close()
+            labels.write_text("".join(f"{page}\t{label}\n" for page, label in drawn.items()), encoding="utf-8")
+        options = {
+            "kind": "examples",
+            "examples": warc.name,
+            "labels": labels.name,
+            "target": [POSITIVE],
+            "model": task.model,
+        }
+        return self._ready(Judging(options, str(folder), ""))
+
+    def _ready(self, judging: Judging) -> Judging:
+        """Trained, unless one that was trained on the same with the same options is there."""
+        judge = build.make("topic", JUDGES, judging.options, judging.source())
+        pages = digest(sources(Path(judging.folder), judge.examples, judge.labels))
+        folder = self.out / _TOPICS / _digest(judge.KIND, judge.recipe(), pages)
+        judging = replace(judging, home=str(folder.absolute()), model=str((folder / model.NAME).absolute()))
+        if not Path(judging.model).exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            judge.prepare(Path(judging.folder), read_pages)
+            judge.classifier_.save(Path(judging.model), judge.KIND)
+        return judging
+
+
+def judge_of(judging: Judging) -> Any:
+    """A new judge, ready to judge: judges learn while they crawl."""
+    judge = build.make("topic", JUDGES, judging.options, judging.source())
+    if not judging.model:
+        judge.prepare(Path(judging.folder), read_pages)
+        return judge
+    judge.classifier_ = classifier.load(Path(judging.model), judge.KIND)
+    if not judge.targets(judge.classifier_.labels):
+        known = ", ".join(judge.classifier_.labels)
+        raise BadInput(f"target: none of {', '.join(judge.target)} is a label of the examples (there are: {known})")
+    judge.focus_ = judge.focus(judge.classifier_)
+    return judge
+
+
+def _digest(*facts: Any) -> str:
+    return xxhash.xxh3_64_hexdigest(msgspec.json.encode(facts, order="deterministic"))

@@ -1,0 +1,82 @@
+"""The web of a crawl: is what it recorded whole, and what is in it? Several WARCs can become one."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from lycosa import urls
+from lycosa.lab.index import SUFFIX, index_of
+from lycosa.lab.recorded import RecordedWeb, warc_files
+from lycosa.types import BadInput
+
+_GZIP_START = b"\x1f\x8b"
+
+
+class Recording(Struct, frozen=True):
+    """What a crawl recorded, in numbers."""
+
+    files: list[str]
+    bytes: int
+    addresses: int
+    pages: int  # HTML pages, each once
+    hosts: int
+    damage: list[str]  # why the rest of a file cannot be read
+
+
+def check(path: Path) -> Recording:
+    """Index a recording and count what it holds."""
+    files = warc_files(path)
+    web = RecordedWeb(path).open()
+    pages = web.pages()
+    return Recording(
+        files=[str(file) for file in files],
+        bytes=sum(file.stat().st_size for file in files),
+        addresses=len(web),
+        pages=len(pages),
+        hosts=len({urls.host(page) for page in pages}),
+        damage=[damage for file in files if (damage := index_of(file).damage)],
+    )
+
+
+def merge(path: Path, out: Path) -> None:
+    """Put all WARCs of a recording into one file, whole or not at all. WARCs are made to be joined end to end."""
+    files = warc_files(path)
+    _check_form(files, out)
+    part = out.with_name(f".{os.getpid()}.{out.name}")
+    index = part.with_name(part.name + SUFFIX)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _join(files, part)
+        lost = len(RecordedWeb(path).open()) - len(RecordedWeb(part).open())
+        if lost:
+            raise BadInput(f"{path}: a damaged file cannot be joined with others: {lost} addresses would be lost")
+        part.replace(out)
+        if index.exists():
+            index.replace(out.with_name(out.name + SUFFIX))
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+            index.unlink(missing_ok=True)
+
+
+def _check_form(files: Sequence[Path], out: Path) -> None:
+    packed = out.name.endswith(".warc.gz")
+    if not packed and not out.name.endswith(".warc"):
+        raise BadInput(f"{out}: the name of a WARC ends in .warc.gz or .warc")
+    for file in files:
+        with file.open("rb") as stream:
+            if (stream.read(2) == _GZIP_START) != packed:
+                raise BadInput(f"{out}: {file.name} is {'not ' * packed}compressed; choose a name that says the same")
+
+
+def _join(files: Sequence[Path], whole: Path) -> None:
+    with whole.open("wb") as target:
+        for file in files:
+            with file.open("rb") as stream:
+                shutil.copyfileobj(stream, target, 1 << 20)

@@ -1,0 +1,155 @@
+"""What is to be compared: tasks (a web, targets, seeds, a judge) and strategies, from a TOML file or from flags."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
+from lycosa import config
+from lycosa.config import Positive, Whole
+from lycosa.lab.webs import GENERATED
+from lycosa.types import BadInput
+
+BELOW, ABOVE = ("breadth-first", "random"), ("oracle",)  # bounds that are always there
+DEFAULT = ("best-first", "link-context", "opic", "otie")
+Model = Literal["nb", "svm", "logistic", "mlp", "vote"]
+Ratio = Annotated[float, Meta(gt=0, le=1_000)]
+
+
+class Task(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Find the targets in a web. Labels say what the targets are; the crawler never sees them."""
+
+    name: str
+    web: str  # a WARC, a folder of them, a crawl folder, or generated:...
+    labels: str = ""  # url<TAB>label a line; a generated web knows its own
+    target: list[str] = []  # the labels that are targets
+    hosts: list[str] = []  # or: all pages of these hosts are targets
+    seeds: list[str] | str = []  # URLs, or a file with one a line; a generated web has its own
+    train: list[str] = []  # WEB:LABELS, the pages that the judge learns from
+    topic: str = ""  # instead: a crawl.toml, or its folder, with the topic that judges
+    examples_from_targets: Whole = 0  # instead: that many targets are given as examples, and are no targets then
+    others_for_each: Ratio = 2.0  # with each of them so many pages that are no targets, as examples of the rest
+    model: Model | None = None  # of the judge
+    pages: Whole = 0  # that may be fetched
+    closed: bool = False  # links that lead out of the web are no links; else each of them is a 404
+
+
+class Comparison(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One TOML file; what it says of model and pages holds for the tasks that say nothing."""
+
+    task: list[Task]
+    strategies: list[str] = field(default_factory=lambda: list(DEFAULT))
+    strategy: dict[str, dict[str, Any]] = {}  # options by name; `kind` where the name is another, `judge` for another
+    webs: str = ""  # the folder of webs and labels, by default that of the file; $NAME is read from the environment
+    model: Model = "logistic"
+    pages: Positive = 400
+    repeat: Positive = 1
+    seed: Whole = 0
+
+
+class Plan(Struct, frozen=True):
+    """A comparison that can be run: every task complete."""
+
+    tasks: list[Task]
+    strategies: dict[str, dict[str, Any]]  # name to options, the bounds among them; `kind` is always there
+    repeat: int
+    seed: int
+    folder: Path  # that webs and labels are relative to
+    home: Path  # that topics and files of seeds are relative to
+
+
+def load(path: Path, **changes: Any) -> Plan:
+    """The comparison in a TOML file; `changes` to its keys hold for every task."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: not valid TOML: {error}") from None
+    try:
+        found = msgspec.convert(raw, Comparison)
+    except msgspec.ValidationError as error:
+        raise config.Source(path, text).blame(*config.explain(error)) from None
+    shared = {name: value for name, value in changes.items() if name in ("model", "pages")}
+    found = replace(found, **changes, task=[replace(task, **shared) for task in found.task])
+    try:
+        return complete(found, path.parent)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def complete(found: Comparison, folder: Path) -> Plan:
+    """Fill in what tasks leave open, and refuse what cannot be run."""
+    tasks = [replace(task, model=task.model or found.model, pages=task.pages or found.pages) for task in found.task]
+    if not tasks:
+        raise BadInput("task: at least one is needed")
+    names = [slug(task.name) for task in tasks]
+    for task, name in zip(tasks, names, strict=True):
+        if not name or names.count(name) > 1:
+            raise BadInput(f"task {task.name!r}: each task needs a name of its own")
+        _check(task)
+    return Plan(tasks, _strategies(found), found.repeat, found.seed, _folder(found.webs, folder), folder)
+
+
+def _check(task: Task) -> None:
+    def wrong(problem: str) -> BadInput:
+        return BadInput(f"task {task.name!r}: {problem}")
+
+    generated = task.web.startswith(GENERATED)
+    if bool(task.target) == bool(task.hosts):
+        raise wrong("say what the targets are, by `target` (labels) or by `hosts`")
+    if task.target and not task.labels and not generated:
+        raise wrong("labels: a file is needed that says which pages are targets")
+    if not task.seeds and not generated:
+        raise wrong("seeds: say where to start")
+    ways = [bool(task.train), bool(task.topic), task.examples_from_targets > 0]
+    if sum(ways) > 1 or (not any(ways) and not generated):
+        raise wrong("say how pages are judged, by one of `train`, `topic` and `examples_from_targets`")
+    if task.train and task.hosts:
+        raise wrong("a judge that is trained on labels needs labels as `target`, not `hosts`")
+
+
+def _strategies(found: Comparison) -> dict[str, dict[str, Any]]:
+    """By name, each once, the bounds around the others."""
+    names = list(dict.fromkeys([*BELOW, *found.strategies, *ABOVE]))
+    names.sort(key=lambda name: (name in ABOVE) - (name in BELOW))
+    if unknown := set(found.strategy) - set(names):
+        raise BadInput(f"strategy.{min(unknown)}: options for a strategy that is not one of `strategies`")
+    for name in names:
+        if not slug(name):
+            raise BadInput(f"strategies: {name!r} is no name")
+    return {name: {"kind": name, **found.strategy.get(name, {})} for name in names}
+
+
+def _folder(webs: str, folder: Path) -> Path:
+    """With variables of the environment put in."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        if name not in os.environ:
+            raise BadInput(f"webs: the environment variable {name} is not set: it names the folder of the webs")
+        return os.environ[name]
+
+    return folder / Path(re.sub(r"\$(?:(\w+)|\{(\w+)\})", value, webs)).expanduser()
+
+
+def slug(name: str) -> str:
+    """A name as part of a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def trained_on(task: Task, folder: Path) -> list[tuple[Path, Path]]:
+    """Webs and labels that a task's judge learns from."""
+    found: list[tuple[Path, Path]] = []
+    for item in task.train:
+        web, colon, labels = item.rpartition(":")
+        if not colon:
+            raise BadInput(f"task {task.name!r}: train: {item!r} is not WEB:LABELS")
+        found.append((folder / web, folder / labels))
+    return found
