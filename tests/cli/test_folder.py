@@ -374,3 +374,72 @@ def test_help_and_version(lycosa: Call) -> None:
     assert lycosa("--help").code == 0
     assert lycosa("crawl").code == 2
     assert lycosa("no-such-command").code == 2
+
+
+# -- going on with other settings -------------------------------------------------------------------------------------
+
+
+async def test_a_changed_scope_holds_for_what_waits_already(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    with sqlite3.connect(folder / "crawl.db") as db:
+        before = db.execute("SELECT count(*) FROM visits").fetchone()[0]
+    outcome = await in_thread("crawl", folder, "--pages", "0", "--set", "scope.exclude=['/']", "--json")
+    assert json.loads(outcome.out)["visits"] == before
+    assert json.loads(outcome.out)["ended"] == "frontier empty"
+
+
+async def test_a_higher_limit_opens_hosts_that_were_full(web: Any, in_thread: Any, tmp_path: Path) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", made.seeds(port), "[limits]\npages = 0\n")
+    few = json.loads((await in_thread("crawl", folder, "--set", "scope.max_pages_per_host=2", "--json")).out)
+    assert few["pages"] <= 8
+    report = json.loads((await in_thread("show", folder, "--json")).out)
+    assert report["waiting"] == few["waiting"] == 0
+    more = json.loads((await in_thread("crawl", folder, "--set", "scope.max_pages_per_host=5", "--json")).out)
+    assert few["pages"] < more["pages"] <= 20
+
+
+async def test_a_crawl_whose_seeds_came_with_the_command_goes_on_without_them(
+    web: Any, in_thread: Any, tmp_path: Path
+) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", [])
+    await in_thread("crawl", folder, "--seed", made.seeds(port)[0], "--pages", "5")
+    again = await in_thread("crawl", folder, "--pages", "8", "--json")
+    assert json.loads(again.out)["pages"] == 8
+
+
+async def test_seeds_out_of_scope_are_named(web: Any, in_thread: Any, tmp_path: Path) -> None:
+    made, port = web
+    folder = write(tmp_path / "c", [*made.seeds(port)[:1], "http://elsewhere.example/"])
+    outcome = await in_thread("crawl", folder, "--pages", "3", "--set", "scope.domains=['127.0.0.2']", "--json")
+    assert "http://elsewhere.example/: out-of-scope, skipped" in outcome.err
+    wrong = await in_thread("crawl", folder, "--set", "scope.domains=['localhost:8080']")
+    assert "names a port" in wrong.err
+
+
+async def test_recordings_of_a_crawl_whose_database_is_gone_are_not_overwritten(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    (warc,) = (folder / "warc").iterdir()
+    before = warc.read_bytes()
+    (folder / "crawl.db").unlink()
+    outcome = await in_thread("crawl", folder)
+    assert (outcome.code, "whose crawl.db is gone" in outcome.err) == (2, True)
+    assert warc.read_bytes() == before
+
+
+async def test_a_page_does_not_speak_to_the_terminal(server: Any, answer: Any, in_thread: Any, tmp_path: Path) -> None:
+    server.handle = answer(b"<title>astronomy \x1b]0;owned\x07</title><p>astronomy telescope")
+    folder = write(tmp_path / "c", [f"{server.url}/"])
+    await in_thread("crawl", folder)
+    for out in ((await in_thread("show", folder)).out, (await in_thread("why", folder, f"{server.url}/")).out):
+        assert "astronomy" in out
+        assert "\x1b]0" not in out
+
+
+def test_a_database_without_tables_is_a_crawl_that_has_not_begun(lycosa: Call, tmp_path: Path) -> None:
+    folder = write(tmp_path / "c")
+    (folder / "crawl.db").touch()
+    for command in ("show", "export"):
+        outcome = lycosa(command, folder)
+        assert (outcome.code, "nothing crawled yet" in outcome.err) == (2, True)

@@ -293,3 +293,14 @@ async def test_through_a_proxy_the_whole_url_is_asked(server: Any, answer: Any) 
     reply = await fetch("http://example.org/x", proxy=server.url, allow_private=False, resolver=Resolver())
     assert reply.error == ""
     assert server.requests[0][0] == "http://example.org/x"
+
+
+async def test_gzip_of_countless_members_is_refused(server: Any, http: Http, answer: Any) -> None:
+    server.handle = answer(gzip.compress(b"") * 3_000 + gzip.compress(b"x"), Content_Encoding="gzip")
+    reply = await http.fetch(Link(server.url + "/"))
+    assert (reply.error, reply.detail) == ("decode", "too many gzip members")
+
+
+async def test_an_answer_without_a_body_is_no_page(server: Any, http: Http, answer: Any) -> None:
+    server.handle = answer(b"")
+    assert (await http.fetch(Link(server.url + "/"))).error == "empty"

@@ -278,3 +278,24 @@ def test_one_parser_reads_many_pages() -> None:
         url = f"http://{site}.example/"
         page = parser.parse(Reply(Link(url), url=url, body=b"<a href=/x>x</a><a href=//c.example/y>y</a>"))
         assert [link.url for link in page.links] == [f"http://{site}.example/x", "http://c.example/y"]
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=/there", "/there"),
+        ("5;URL='/there'", "/there"),
+        ("0,/there", "/there"),
+        (" 3  /there", "/there"),
+        ("; url = /there", "/there"),
+        ("30", ""),
+        (" " * 5_000, ""),
+        ("1" + " " * 5_000 + ";", ""),
+    ],
+)
+def test_refresh(content: str, target: str) -> None:
+    """However it is written, and without taking long over blanks."""
+    body = f'<meta http-equiv="refresh" content="{content}"><p>x'.encode()
+    url = "http://e.org/"
+    page = HtmlParser().parse(Reply(Link(url), url=url, content_type="text/html", body=body))
+    assert [link.url for link in page.links] == ([f"http://e.org{target}"] if target else [])

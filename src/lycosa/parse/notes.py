@@ -7,7 +7,7 @@ _FORBIDDING = frozenset(("nofollow", "none"))
 _WITH_VALUE = ("max-", "unavailable_after")  # a colon follows these too, and it addresses nobody
 _UNFOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
 _refresh = re.compile(
-    r"[\d.]*+(?:\s*+[;,]|(?<=[\d.])\s)\s*+(?:url\s*+=\s*+)?(\"[^\"]*+|'[^']*+|\S.*+)", re.IGNORECASE | re.DOTALL
+    r"[\d.]*+(?:\s*+[;,]|(?<=[\d.])\s)\s*+(?:url\s*+=\s*+)?(\"[^\"]*+|'[^']*+|[^\s;,].*+)", re.IGNORECASE | re.DOTALL
 ).match
 _two_letters = re.compile(r"\s*([a-zA-Z]{2})(?![a-zA-Z0-9])").match
 
