@@ -5,8 +5,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from lycosa.cli import app
+from lycosa.cli import mount_the_rest
 
+app = mount_the_rest()
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 INTRODUCTION = """\
 # Command line

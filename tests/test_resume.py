@@ -12,6 +12,7 @@ from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.run import Run
+from lycosa.strategy import rule_base
 from lycosa.types import Link, Reply
 
 WEB = GeneratedWeb(
@@ -25,6 +26,8 @@ WEB = GeneratedWeb(
 PAGES = 120
 KEYWORDS = '[topic]\nkind = "keywords"\nwords = ["astronomy", "telescope", "planet", "galaxy"]\n'
 TIDS = '[topic]\nkind = "tids"\nexamples = "pages"\nidf = "smooth"\n'
+TAXONOMY = '[topic]\nkind = "taxonomy"\nexamples = "tree"\ntarget = ["astronomy"]\nmin_pages = 1\n'
+CLASSES = ["astronomy", "cooking", "law"]
 STRATEGIES = {
     "breadth-first": "",
     "best-first": "",
@@ -34,6 +37,7 @@ STRATEGIES = {
     "otie": "list_size = 5",
     "ontology": "minimum = 5\ntop = 20",
     "publications": "",
+    "rules": "",
     "tids": "",
 }
 
@@ -71,6 +75,15 @@ def write(folder: Path, strategy: str, options: str) -> Path:
             page = WEB.page(url)
             assert page
             (folder / "pages" / f"{number}.html").write_bytes(page.body[number * 100 :])
+    if strategy == "rules":
+        topic = TAXONOMY
+        for name in CLASSES:
+            (folder / "tree" / name).mkdir(parents=True)
+            for number, url in enumerate(WEB.seeds(80, 3, name)):
+                page = WEB.page(url)
+                assert page
+                (folder / "tree" / name / f"{number}.html").write_bytes(page.body)
+        rule_base.save(rule_base.RuleBase(CLASSES, {"law": {"astronomy": 3, "law": 1}}), folder / "rules.json")
     (folder / "crawl.toml").write_text(
         f"seeds = {WEB.seeds(80)!r}\n{topic}[strategy]\nkind = '{strategy}'\n{options}\n"
         f"[limits]\npages = {PAGES}\n[fetch]\nconcurrency = 1\ndelay_s = 0.0\ndelay_factor = 0.0\n"

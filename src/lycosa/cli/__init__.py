@@ -1,14 +1,15 @@
 """The command line: parse arguments, call, print. Exit codes: 0 done, 2 bad input, 130 stopped by the user."""
 
 import os
+import sqlite3
 import sys
+from collections.abc import Callable
+from functools import cache
 
 import typer
 
 from lycosa import __version__
-from lycosa.cli import folder, topic, urls
-from lycosa.cli.again import again
-from lycosa.cli.rules import rules
+from lycosa.cli import folder
 from lycosa.types import BadInput
 
 app = typer.Typer(
@@ -19,15 +20,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("new")(folder.new)
-app.command("crawl")(folder.crawl)
-app.command("show")(folder.show)
-app.command("why")(folder.why)
-app.command("export")(folder.export)
-app.command("again")(again)
-topic.app.command("rules")(rules)
-app.add_typer(topic.app, name="topic")
-app.add_typer(urls.app, name="urls")
+_PLAIN: dict[str, Callable[..., None]] = {
+    "new": folder.new,
+    "crawl": folder.crawl,
+    "show": folder.show,
+    "why": folder.why,
+    "export": folder.export,
+}
+for _name, _command in _PLAIN.items():
+    app.command(_name)(_command)
+
+
+@cache
+def mount_the_rest() -> typer.Typer:
+    """The other commands, which take a while to load: only when one of them may be meant."""
+    from lycosa.cli import lab, topic, urls
+    from lycosa.cli.again import again
+    from lycosa.cli.rules import rules
+
+    app.command("again")(again)
+    topic.app.command("rules")(rules)
+    app.add_typer(topic.app, name="topic")
+    app.add_typer(urls.app, name="urls")
+    app.add_typer(lab.app, name="lab")
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -45,9 +61,14 @@ def lycosa(
 
 def main() -> None:
     try:
+        if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
+            mount_the_rest()
         app()
     except BadInput as error:
         print(f"lycosa: {error}", file=sys.stderr)
+        sys.exit(2)
+    except sqlite3.DatabaseError as error:
+        print(f"lycosa: crawl.db: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
