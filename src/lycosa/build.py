@@ -130,7 +130,7 @@ def make_frontier(
     if isinstance(strategy, Listing):
         frontier.choose_by_lists(strategy)
     if isinstance(strategy, Renews):
-        strategy.connect(db)
+        strategy.connect(db, scope.refuses)
     return frontier
 
 

@@ -49,7 +49,7 @@ class Revision:
 class Renews(Protocol):
     """A strategy that, after each visit, gives some of what waits another score. It may keep notes in crawl.db."""
 
-    def connect(self, db: CrawlDb) -> None: ...  # once, before the crawl
+    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str]) -> None: ...  # once; what is out of scope?
     def renew(self) -> tuple[Sequence[str], Sequence[float]]: ...
 
 
