@@ -1,0 +1,112 @@
+"""`lycosa lab reproduce`: the documents' experiments done again, published figures beside ours."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from lycosa.lab.reproduce import ALL, EXPERIMENTS
+from lycosa.lab.reproduce import reproduce as do
+from lycosa.lab.reproduce.report import PAGE, Report
+from lycosa.lab.reproduce.terrain import Request
+from lycosa.types import BadInput
+
+_COLOURS = {"reproduced": "green", "not reproduced": "red", "cannot be shown here": "yellow"}
+
+Which = Annotated[
+    str, typer.Argument(metavar="|".join([*EXPERIMENTS, ALL]), help="Which document.", show_default=False)
+]
+Web = Annotated[Path | None, typer.Option(metavar="WARC", help="A recorded web, instead of generated ones.")]
+Labels = Annotated[Path | None, typer.Option(metavar="TSV", help="url<TAB>label of its pages; only measures see it.")]
+Train = Annotated[
+    list[str] | None,
+    typer.Option(metavar="WEB:LABELS", help="Pages to learn from; else half of the labelled ones. May be repeated."),
+]
+Target = Annotated[
+    list[str] | None, typer.Option(metavar="LABEL", help="What to look for; else every label with enough pages.")
+]
+Seeds = Annotated[
+    list[str] | None, typer.Option(metavar="URL", help="publications: where to start; else the first recorded page.")
+]
+Map = Annotated[Path | None, typer.Option("--map", metavar="FILE", help="ontology: the map of the subject.")]
+Focus = Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="ontology: a focal topic. May be repeated.")]
+Pages = Annotated[int | None, typer.Option(min=1, help="Pages for each crawl.  [default: the experiment's own]")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Where to write.  [default: reproduce-NAME]")]
+Seed = Annotated[int, typer.Option(help="Of the generated webs, and of all that is drawn by lot.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes at once.  [default: one for each core]")]
+
+
+def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
+    experiment: Which,
+    web: Web = None,
+    labels: Labels = None,
+    train: Train = None,
+    target: Target = None,
+    seeds: Seeds = None,
+    topic_map: Map = None,
+    focus: Focus = None,
+    pages: Pages = None,
+    out: Out = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+) -> None:
+    """Do a document's experiment again and say which of its effects showed."""
+    if not web and (labels or train or target or seeds or topic_map or focus):
+        raise BadInput("--web: the other options about webs need one")
+    request = Request(
+        seed=seed,
+        pages=pages or 0,
+        web=str(web or ""),
+        labels=str(labels or ""),
+        train=tuple(map(_pair, train or ())),
+        target=tuple(target or ()),
+        seeds=tuple(seeds or ()),
+        topic_map=str(topic_map or ""),
+        focus=tuple(focus or ()),
+    )
+    folder = out or Path(f"reproduce-{experiment}")
+    show(_done(experiment, request, folder, jobs or os.cpu_count() or 1), Console())
+    typer.echo(f"{folder / PAGE} written", err=True)
+
+
+def _done(experiment: str, request: Request, folder: Path, jobs: int) -> list[Report]:
+    try:
+        with _progress() as progress:
+            task = progress.add_task(experiment, total=None)
+
+            def watch(done: int, total: int) -> None:
+                progress.update(task, completed=done, total=total)
+
+            return do(experiment, request, folder, jobs, watch)
+    except KeyboardInterrupt:
+        typer.echo("stopped; what was not finished is not written", err=True)
+        raise typer.Exit(130) from None
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    web, colon, labels = text.rpartition(":")
+    if not (web and colon and labels):
+        raise BadInput(f"--train {text}: write WEB:LABELS")
+    return web, labels
+
+
+def show(reports: list[Report], console: Console) -> None:
+    """Every claim and what became of it."""
+    table = Table(title="claims of the documents", title_justify="left")
+    for name in ("experiment", "the document says", "we measured", ""):
+        table.add_column(name)
+    for report in reports:
+        for effect in report.effects:
+            outcome = f"[{_COLOURS[effect.outcome]}]{effect.outcome}"
+            table.add_row(report.name, effect.claim, effect.measured or effect.criterion, outcome)
+        table.add_section()
+    console.print(table)

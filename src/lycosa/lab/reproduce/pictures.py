@@ -1,0 +1,89 @@
+"""Curves that can be told apart without colour, as PNG and SVG."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from lycosa.types import BadInput
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLOURS = ("#0b5394", "#d95f02", "#1b7837", "#7b3294", "#b2182b", "#555555", "#a6761d")  # apart for most eyes
+_STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", "-.", ":", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
+_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_MOST_POINTS = 10  # marks and error bars on one curve
+
+
+class Line(Struct, frozen=True):
+    """One curve; `error` is drawn as a bar to both sides."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float] = ()
+    faint: bool = False  # for comparison only
+
+
+class Panel(Struct, frozen=True):
+    """One pair of axes."""
+
+    title: str
+    xlabel: str
+    ylabel: str
+    lines: Sequence[Line]
+    floor: float | None = 0.0  # of the y axis; None: as low as needed
+
+
+class Picture(Struct, frozen=True):
+    """Panels side by side."""
+
+    name: str  # of the file, without ending
+    title: str
+    panels: Sequence[Panel]
+    caption: str = ""
+
+
+def draw(picture: Picture, out: Path) -> None:
+    """Write NAME.png and NAME.svg."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise BadInput("the pictures need matplotlib: pip install 'lycosa[plots]'") from None
+    with matplotlib.rc_context({"svg.hashsalt": picture.name, "font.size": 10.5}):  # the same picture, byte for byte
+        figure = Figure(figsize=(6.2 * len(picture.panels), 4.4), layout="constrained")
+        figure.suptitle(picture.title, fontsize=12.5)
+        for place, panel in enumerate(picture.panels, 1):
+            axes = figure.add_subplot(1, len(picture.panels), place)
+            _curves(axes, panel)
+            axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=panel.title)
+            axes.set_ylim(bottom=panel.floor)
+            axes.grid(alpha=0.3)
+            axes.legend(fontsize=9.5, framealpha=0.85)
+        figure.savefig(out / f"{picture.name}.png", dpi=110, metadata={"Software": None})
+        figure.savefig(out / f"{picture.name}.svg", metadata={"Date": None})
+
+
+def _curves(axes: "Axes", panel: Panel) -> None:
+    for place, line in enumerate(panel.lines):
+        colour = _COLOURS[place % len(_COLOURS)]
+        every = max(1, len(line.x) // _MOST_POINTS)
+        axes.plot(
+            line.x,
+            line.y,
+            label=line.name,
+            color=colour,
+            linestyle=_STYLES[place % len(_STYLES)],
+            marker=_MARKS[place % len(_MARKS)],
+            markevery=(place * every // len(panel.lines), every),  # marks of different curves apart
+            markersize=5,
+            linewidth=1.2 if line.faint else 1.9,
+            alpha=0.6 if line.faint else 1.0,
+        )
+        if line.error:
+            first = place * every // len(panel.lines)
+            x, y, error = (values[first::every] for values in (line.x, line.y, line.error))
+            axes.errorbar(x, y, yerr=error, fmt="none", ecolor=colour, capsize=2.5, alpha=0.7)

@@ -1,0 +1,96 @@
+"""One crawl in the lab with the search step beside it: the engine is asked when the frontier runs dry of targets."""
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from lycosa import config
+from lycosa.build import make_frontier
+from lycosa.crawl import Crawl
+from lycosa.db import CrawlDb
+from lycosa.frontier.limits import Quota
+from lycosa.frontier.scope import Scope
+from lycosa.lab.clock import LabClock
+from lycosa.lab.one import Fetches, LabCrawl
+from lycosa.lab.replay import ReplayFetcher, Web
+from lycosa.parse import Parsers, content_digest
+from lycosa.seeds.engines import Engine, Search
+from lycosa.seeds.ledger import Ledger
+from lycosa.seeds.search import SearchStep, Targets
+from lycosa.store.visits import Totals
+from lycosa.strategy.publications import Publications
+from lycosa.types import Link, Page, Reply, Sink, Verdict
+
+SEARCH = Search(engine="local", delay_s=0.0, per_day=0)
+
+
+class NoJudge:
+    """What the URL says is all that counts here: pages are not judged."""
+
+    async def judge(self, page: Page) -> Verdict:
+        return Verdict()
+
+
+class Waiting:
+    """A fetcher that lets others have their turn before each fetch, as the network does: else nobody could search."""
+
+    def __init__(self, inner: ReplayFetcher) -> None:
+        self.inner = inner
+
+    async def fetch(self, link: Link) -> Reply:
+        await asyncio.sleep(0)
+        return await self.inner.fetch(link)
+
+
+class Searched(LabCrawl, frozen=True):
+    """A crawl, and how often the engine was asked."""
+
+    steps: int = 0
+    hits: int = 0  # steps that brought a new target
+    queries: int = 0
+
+
+def crawl_and_search(
+    web: Web, seeds: Sequence[str], strategy: Publications, settings: config.Config, engine: Engine, pages: int
+) -> Searched:
+    """Crawl until so many pages were fetched or neither links nor searches bring more."""
+    settings = replace(settings, limits=replace(settings.limits, pages=pages))
+    return asyncio.run(_crawl(web, seeds, strategy, settings, engine))
+
+
+async def _crawl(
+    web: Web, seeds: Sequence[str], strategy: Publications, settings: config.Config, engine: Engine
+) -> Searched:
+    clock, totals, fetches = LabClock(), Totals(), Fetches()
+    db = CrawlDb(":memory:").open()
+    try:
+        frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
+        frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
+        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses)
+        ledger = Ledger(engine, db, SEARCH, clock)
+        site = settings.scope.domains[0] if settings.scope.domains else ""
+        known = strategy if isinstance(strategy, Targets) else None
+        step = SearchStep(SEARCH, ledger, frontier.bring, frontier.waiting, frontier.refuses, known, site)
+        frontier.more = step.more
+        sinks: list[Sink] = [totals, fetches, step]
+        crawl = Crawl(frontier, Waiting(fetcher), Parsers(), NoJudge(), strategy, sinks, content_digest)
+        await _both(crawl, step, [Link(url) for url in seeds])
+    finally:
+        db.close()
+    return Searched(fetches.all, fetcher.accessed, frontier.ended, step.steps, step.hits, ledger.account.asked)
+
+
+async def _both(crawl: Crawl, step: SearchStep, seeds: Sequence[Link]) -> None:
+    """The step runs beside the crawl, until that is over."""
+    searching = asyncio.ensure_future(step.run())
+    crawling = asyncio.ensure_future(crawl.run(seeds, workers=1))
+    try:
+        await asyncio.wait([crawling, searching], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (crawling, searching):
+            task.cancel()
+        results = await asyncio.gather(crawling, searching, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
+            raise result

@@ -1,0 +1,35 @@
+"""A map of a subject for the ontology experiment: the user's, or one made of a topic's vocabulary."""
+
+import shutil
+from pathlib import Path
+
+from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.vocabulary import topic_words
+from lycosa.ontology import Association, Concept, Concepts, Name
+from lycosa.ontology.concepts import HIERARCHY
+from lycosa.ontology.xtm_write import HEAD, TAIL, lines
+
+BELOW, BESIDE, FURTHER = 12, 12, 15  # concepts right below the focus, beside it, and one step further
+
+
+def subject(request: Request, topic: str, folder: Path) -> tuple[str, list[str]]:
+    """Put the map into the folder; its name there, and the concepts that are the focus."""
+    if request.topic_map:
+        given = Path(request.topic_map)
+        name = f"map{given.suffix}"
+        shutil.copyfile(given, folder / name)
+        return name, list(request.focus)
+    (folder / "map.xtm").write_text(HEAD + "".join(lines(made(topic))) + TAIL, encoding="utf-8")
+    return "map.xtm", [topic]
+
+
+def made(topic: str) -> Concepts:
+    """The topic's name in the middle, some of its words below and beside it, and some below those."""
+    words = [word for word in dict.fromkeys(topic_words(topic)) if word != topic]
+    below, beside = words[:BELOW], words[BELOW : BELOW + BESIDE]
+    further = words[BELOW + BESIDE : BELOW + BESIDE + FURTHER]
+    concepts = [Concept(word, (Name(word),)) for word in (topic, *below, *beside, *further)]
+    bonds = [Association(HIERARCHY, (topic, word), True) for word in below]
+    bonds += [Association("relates to", (topic, word)) for word in beside]
+    bonds += [Association(HIERARCHY, (below[place % len(below)], word), True) for place, word in enumerate(further)]
+    return Concepts(concepts, bonds, topic)

@@ -1,0 +1,237 @@
+"""What an experiment must know of a web: what a directory lists, which pages teach, and what is true.
+
+A generated web learns from its twin, made of the same vocabulary by another seed number; a recorded one from other
+recordings, or else from half of its own labelled pages. So nothing that is learned from is measured.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Protocol
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lycosa import urls
+from lycosa.judge.corpus import Corpus
+from lycosa.judge.training import Learner
+from lycosa.lab.answer import Pages
+from lycosa.lab.atlas import Atlas, Place
+from lycosa.lab.generated import GeneratedWeb, Links, Text
+from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels
+from lycosa.lab.vocabulary import topic_names
+from lycosa.lab.webs import GeneratedPages
+from lycosa.parse import Parsers
+from lycosa.types import BadInput, Link, Page, Reply
+
+OTHER = "other"  # the label of pages that have none; never a target by default
+LEAST_PAGES = 20  # of a label that is a target by default
+TOPICS = 20
+HOSTS = 60  # of each topic
+PAGES = 50  # of each host
+# Harder than the generated web is by default: there 96 of 100 pages of a plain focused crawl are on topic.
+SPARSE = Links(count=(10, 20), locality=0.4, anchor_quality=0.25)
+_TWIN = 1_000_003  # between the seed numbers of a web and of the one its examples are from
+
+
+class Request(Struct, frozen=True):
+    """What the user asked for; plain data, so that every process opens the web for itself."""
+
+    seed: int = 0  # of generated webs, and of all that is drawn by lot
+    pages: int = 0  # of each crawl; 0: as many as the experiment thinks fit
+    web: str = ""  # a recorded web; empty: generated ones
+    labels: str = ""
+    train: tuple[tuple[str, str], ...] = ()  # recorded webs and their labels, to learn from
+    target: tuple[str, ...] = ()  # labels; none: all that have enough pages
+    seeds: tuple[str, ...] = ()  # where the one-seed experiment starts
+    topic_map: str = ""  # for the ontology experiment on a recorded web
+    focus: tuple[str, ...] = ()
+
+
+class Terrain(Protocol):
+    """A web and the truth about it. Crawlers under test see nothing but `web`."""
+
+    web: Pages
+    classes: Sequence[str]
+
+    def truth(self, page: str) -> str: ...  # the class of a page, by its name
+    def targets(self) -> list[str]: ...  # classes that are worth looking for
+    def listed(self, label: str) -> list[str]: ...  # pages of a class as a directory lists them
+    def examples(self, label: str, count: int) -> list[tuple[str, Page]]: ...  # pages of a class to learn from
+    def beyond(self, page: Page, most: int) -> Iterable[tuple[str, Page]]: ...  # some of what an example links to
+
+
+class Generated:
+    """A generated web; a directory lists the home pages of the hosts of a topic, as directories do."""
+
+    def __init__(self, site: GeneratedWeb) -> None:
+        self.site = site
+        self.web: Pages = GeneratedPages(site)
+        self.classes: Sequence[str] = site.text.topics
+        self._school = GeneratedPages(replace(site, seed=site.seed + _TWIN))
+        self._read = Reader(self._school)
+
+    def truth(self, page: str) -> str:
+        return self.site.topic_of(page)
+
+    def targets(self) -> list[str]:
+        return list(self.classes)
+
+    def listed(self, label: str) -> list[str]:
+        return [urls.canonical(url) for url in self.site.seeds(80, self.site.hosts, label)]
+
+    def examples(self, label: str, count: int) -> list[tuple[str, Page]]:
+        """Pages of the twin, drawn by lot over its hosts."""
+        twin = self._school.site
+        atlas = Atlas(twin.pages, twin.hosts, twin.seed, twin.ip_hosts, twin.text, twin.links, twin.oddities)
+        topic, random = self.classes.index(label), Random(f"examples {twin.seed} {label}")
+        found: dict[str, Page] = {}
+        for _ in range(20 * count):  # a small web may not have so many
+            host = random.randrange(topic, twin.hosts, len(self.classes))
+            place = Place(host, random.randrange(atlas.ranks(host)))
+            url = atlas.url(place, "")
+            if atlas.topic(place) == topic and url not in found and (page := self._read(url)):
+                found[url] = page
+            if len(found) == count:
+                break
+        return list(found.items())
+
+    def beyond(self, page: Page, most: int) -> Iterable[tuple[str, Page]]:
+        return self._read.links_of(page, most)
+
+
+class Recording:
+    """A recorded web with labels; a directory lists any page of a label."""
+
+    def __init__(self, request: Request) -> None:
+        if not request.labels:
+            raise BadInput(f"--labels: a file of url<TAB>label is needed for {request.web}")
+        web = RecordedWeb(Path(request.web)).open()
+        self.web: Pages = web
+        self._seed = request.seed
+        self._wanted = request.target
+        found = page_labels(web, read_labels(Path(request.labels)))
+        if not found:
+            raise BadInput(f"{request.labels}: none of its addresses is a page of {request.web}")
+        self.labels = {page: found.get(page, OTHER) for page in web.pages()}
+        self.classes: Sequence[str] = sorted(set(self.labels.values()))
+        self.lessons = self._lessons(request)
+        school = self._school if request.train else web
+        self._read = Reader(school)
+
+    def _lessons(self, request: Request) -> dict[str, list[str]]:
+        """Pages to learn from by label: all of the other recordings, or half of each label's own."""
+        if request.train:
+            self._school = RecordedWeb(*(Path(web) for web, _ in request.train)).open()
+            known: dict[str, str] = {}
+            for _, labels in request.train:
+                known |= read_labels(Path(labels))
+            taught = page_labels(self._school, known)
+        else:
+            taught = {}
+            for label in self.classes:
+                own = [page for page in self.labels if self.labels[page] == label]
+                drawn = Random(f"lessons {self._seed} {label}").sample(own, len(own) // 2)
+                taught |= dict.fromkeys(drawn, label)
+        found: dict[str, list[str]] = {}
+        for page, label in taught.items():
+            found.setdefault(label, []).append(page)
+        return found
+
+    def truth(self, page: str) -> str:
+        return self.labels.get(page, "")
+
+    def targets(self) -> list[str]:
+        for label in self._wanted:
+            if label not in self.classes:
+                raise BadInput(f"--target: no page has the label {label!r} (there are: {', '.join(self.classes)})")
+        return list(self._wanted) or [
+            label for label in self.classes if label != OTHER and len(self.listed(label)) >= LEAST_PAGES
+        ]
+
+    def listed(self, label: str) -> list[str]:
+        taught = set(self.lessons.get(label, ()))
+        return [page for page, found in self.labels.items() if found == label and page not in taught]
+
+    def examples(self, label: str, count: int) -> list[tuple[str, Page]]:
+        chosen = list(self.lessons.get(label, ()))
+        Random(f"examples {self._seed} {label}").shuffle(chosen)
+        pages = ((url, self._read(url)) for url in chosen)
+        return [(url, page) for url, page in pages if page][:count]
+
+    def beyond(self, page: Page, most: int) -> Iterable[tuple[str, Page]]:
+        return self._read.links_of(page, most)
+
+
+class Reader:
+    """Reads pages of a web that is learned from; never one that is crawled in a measurement."""
+
+    def __init__(self, web: Pages) -> None:
+        self.web = web
+        self._parser = Parsers()
+
+    def __call__(self, url: str) -> Page | None:
+        address = self.web.resolve(url)
+        answer = self.web.get(address) if address and self.web.page(address) else None
+        if answer is None or answer.status != 200:
+            return None
+        kind = {name.lower(): value for name, value in answer.headers}.get("content-type", "text/html")
+        try:
+            return self._parser.parse(
+                Reply(Link(address), url=address, status=200, content_type=kind, body=answer.body)
+            )
+        except ValueError:
+            return None  # a page that cannot be read teaches nothing
+
+    def links_of(self, page: Page, most: int) -> Iterator[tuple[str, Page]]:
+        """The name and the page behind links, so many at most, drawn by lot: those of its own site often come first."""
+        drawn = Random(f"links {page.url}").sample(list(page.links), len(page.links))
+        inside = ((name, link.url) for link in drawn if (name := self.web.page(link.url)))
+        return islice(((name, found) for name, url in inside if (found := self(url))), most)
+
+
+def site(seed: int, links: Links = SPARSE) -> GeneratedWeb:
+    """The generated web that experiments share; small pages, since most of their bytes are for nobody."""
+    text = Text(topics=topic_names(TOPICS), size_bytes=(2_500, 6_000))
+    return GeneratedWeb(pages=TOPICS * HOSTS * PAGES, hosts=TOPICS * HOSTS, seed=seed, text=text, links=links)
+
+
+def told() -> str:
+    """The same in words."""
+    return f"""generated webs of {TOPICS * HOSTS * PAGES:,} pages on {TOPICS * HOSTS:,} hosts and {TOPICS} topics,
+        where {SPARSE.locality:.0%} of the links stay in the topic and {SPARSE.anchor_quality:.0%} of the anchors
+        name the topic of what they lead to"""
+
+
+def chosen(request: Request, ground: Terrain, count: int) -> list[str]:
+    """What to look for: as the user says or the labels allow; on a generated web so many topics, drawn by lot."""
+    known = ground.targets()
+    if not known:
+        raise BadInput(f"--target: no label of {request.labels} has {LEAST_PAGES} pages that are not learned from")
+    return known if request.web else sorted(Random(f"targets {request.seed}").sample(known, count))
+
+
+def drawn(ground: Terrain, label: str, seed: int) -> list[str]:
+    """What a directory lists, in an order by lot."""
+    listed = ground.listed(label)
+    return Random(f"listed {seed} {label}").sample(listed, len(listed))
+
+
+@lru_cache(maxsize=2)
+def terrain(request: Request, site: GeneratedWeb) -> Terrain:
+    """The web the user named, or the generated one."""
+    return Recording(request) if request.web else Generated(site)
+
+
+def teach(judge: Learner, lessons: Iterable[tuple[str, str, Page]]) -> None:
+    """Train a judge on pages at hand: name, label and page."""
+    corpus = Corpus(judge.fields)  # type: ignore[attr-defined]
+    for name, label, page in lessons:
+        corpus.add(name, label, page)
+    if len(set(corpus.labels)) < 2:
+        raise BadInput("examples of at least two labels are needed to learn from")
+    judge.classifier_ = judge.fit(corpus, np.arange(len(corpus)))  # type: ignore[attr-defined]
+    judge.focus_ = judge.focus(judge.classifier_)  # type: ignore[attr-defined]
