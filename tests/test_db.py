@@ -29,6 +29,25 @@ def test_what_belongs_to_a_commit_is_asked_for_before_it(tmp_path: Path) -> None
     assert CrawlDb(tmp_path / "crawl.db", readonly=True).open().get("state") == "fresh"
 
 
+def test_after_a_failure_nothing_is_written_any_more(tmp_path: Path) -> None:
+    """SQLite ends the transaction when the disk is full: what came next would be committed piece by piece."""
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    db.put("visit", "whole")
+    db.commit()
+    db.execute("PRAGMA max_page_count = 16")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        db.put("visit", "x" * 1_000_000)
+    for late in (lambda: db.put("visit", "half"), lambda: db.get("visit"), db.commit):
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            late()
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [("late", "half")])
+    db.close()
+    again = CrawlDb(tmp_path / "crawl.db").open()
+    assert (again.get("visit"), again.get("late")) == ("whole", "")
+    again.close()
+
+
 def test_others_may_read_while_one_writes(tmp_path: Path) -> None:
     db = CrawlDb(tmp_path / "crawl.db").open()
     db.put("a", "1")

@@ -49,7 +49,7 @@ async def test_what_was_stored_before_is_safe(tmp_path: Path, warc: bool) -> Non
             """
         )
         code, _, errors = await lycosa(tmp_path, most_bytes=200_000 if warc else 130_000)
-        assert code == 2
+        assert code == 2, errors
         lines = [line for line in errors.splitlines() if line.startswith("lycosa: ")]
         assert len(lines) == 1
         assert "the disk is full or cannot be written" in lines[0]

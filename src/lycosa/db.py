@@ -3,12 +3,15 @@
 A turn of the crawl changes several tables (the visit, its links, its host) and never waits in between, so a commit
 between two turns holds whole visits only. Commits come a few times a second; a kill loses the visits since the last
 one and nothing else: their URLs still wait.
+
+SQLite may end a transaction by itself when the disk is full. What came after would be written piece by piece, so the
+first failure is the last statement: see `give_up`.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from lycosa.types import BadInput
 
@@ -43,6 +46,8 @@ class CrawlDb:
         self.path = path
         self.readonly = readonly
         self.before_commit: list[Callable[[], None]] = []  # what must be on disk before the visits that speak of it
+
+    _db: "sqlite3.Connection | _Broken"
 
     def open(self) -> "CrawlDb":
         if self.readonly and not Path(self.path).exists():
@@ -97,37 +102,65 @@ class CrawlDb:
             self.commit()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        return self._db.execute(sql, values)
+        try:
+            return self._db.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            self.give_up(error)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._db.executemany(sql, rows)
+        try:
+            self._db.executemany(sql, rows)
+        except sqlite3.OperationalError as error:
+            self.give_up(error)
 
     def commit(self) -> None:
         for prepare in self.before_commit:
             prepare()
-        self._db.execute("COMMIT")
-        self._db.execute("BEGIN IMMEDIATE")
+        self.execute("COMMIT")
+        self.execute("BEGIN IMMEDIATE")
+
+    def give_up(self, error: Exception) -> NoReturn:
+        """A visit could not be written whole: take back all since the last commit, and let nobody write any more."""
+        self._db.close()
+        self._db = _Broken(error)
+        raise error
 
     def get(self, key: str, default: str = "") -> str:
-        row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        row = self.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
         return row[0] if row else default
 
     def put(self, key: str, value: str) -> None:
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        self.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def note(self, key: str, value: str) -> None:
         """What a strategy must remember of one page, written with the visit; read back by `notes` or `noted`."""
-        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
+        self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
 
     def noted(self, key: str) -> str:
-        row = self._db.execute("SELECT value FROM notes WHERE key=?", (key,)).fetchone()
+        row = self.execute("SELECT value FROM notes WHERE key=?", (key,)).fetchone()
         return row[0] if row else ""
 
     def notes(self, prefix: str) -> Iterator[tuple[str, str]]:
         """All notes whose key begins so, without the prefix."""
-        rows = self._db.execute("SELECT key, value FROM notes WHERE key >= ? AND key < ?", (prefix, prefix + "\uffff"))
+        rows = self.execute("SELECT key, value FROM notes WHERE key >= ? AND key < ?", (prefix, prefix + "\uffff"))
         return ((key.removeprefix(prefix), value) for key, value in rows)
 
     def close(self) -> None:
         """Close without a commit: what was not committed is rolled back."""
         self._db.close()
+
+
+class _Broken:
+    """Stands where the connection was: whoever comes late gets the first cause, not what followed from it."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> NoReturn:
+        raise self._error
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> NoReturn:
+        raise self._error
+
+    def close(self) -> None:
+        """There is nothing left to close."""

@@ -1,12 +1,13 @@
 """Every visit, in the order of fetching: a row in crawl.db, its exchanges in the WARC."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
 from lycosa.db import CrawlDb
 from lycosa.store.warc import WarcWriter
-from lycosa.types import BadInput, Visit
+from lycosa.types import BadInput, Exchange, Visit
 
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 25)})"
 
@@ -62,7 +63,7 @@ class VisitStore:
 
     def write(self, visit: Visit) -> None:
         reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
-        warc, offset, _ = self._warc.write(reply.exchanges) if self._warc and reply.exchanges else ("", 0, 0)
+        warc, offset = self._archive(reply.exchanges)
         judged = bool(visit.digest) and not visit.duplicate_of and not reply.error
         row = (
             *(self._next, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
@@ -74,6 +75,16 @@ class VisitStore:
         )
         self._db.execute(_INSERT, row)
         self._next += 1
+
+    def _archive(self, exchanges: Sequence[Exchange]) -> tuple[str, int]:
+        """File and offset; a visit that found no room here must not come into the database by half."""
+        if not self._warc or not exchanges:
+            return "", 0
+        try:
+            name, offset, _ = self._warc.write(exchanges)
+        except OSError as error:
+            self._db.give_up(error)
+        return name, offset
 
     def close(self) -> None:
         if self._warc:
