@@ -91,7 +91,8 @@ def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     ready = "for _ in $(seq 600); do (echo > /dev/tcp/127.0.0.1/8000) 2>/dev/null && break; sleep 0.1; done"
-    script = "set -m\n" + lines.replace("sleep 2", ready).replace("8000", str(port))
+    clean_up = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"  # a failed line would leave the server behind
+    script = "set -m\n" + clean_up + lines.replace("sleep 2", ready).replace("8000", str(port))
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-e", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True

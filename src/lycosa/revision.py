@@ -13,6 +13,8 @@ from lycosa.types import SEED_SCORE, Visit
 class Revises(Protocol):
     """A strategy that orders the frontier anew from the graph of all links."""
 
+    @property
+    def floor(self) -> float: ...  # what is worth less was not chosen: it is held back while something else waits
     def wants_revision(self) -> bool: ...
     def analyse(self, sources: Sequence[int], targets: Sequence[int], waiting: Sequence[int]) -> Any: ...  # slow
     def choose(
@@ -28,20 +30,27 @@ class Revision:
         self._frontier = frontier
         self._at_once = at_once
         self._task: asyncio.Task[None] | None = None
+        frontier.floor = strategy.floor
+        frontier.pending = self._is_under_way
+
+    def _is_under_way(self) -> bool:
+        return self._task is not None and not self._task.done()
 
     def write(self, visit: Visit) -> None:
-        if not self._strategy.wants_revision() or (self._task and not self._task.done()):
+        if not self._strategy.wants_revision() or self._is_under_way():
             return
         edges = self._frontier.edges()
         if self._at_once:
             self._apply(self._strategy.analyse(*edges))
         else:
             self._task = asyncio.get_running_loop().create_task(self._revise(edges))
+            self._task.add_done_callback(lambda task: self._frontier.bring((), ()))  # who waited for it looks again
 
     async def _revise(self, edges: Any) -> None:
         self._apply(await asyncio.to_thread(self._strategy.analyse, *edges))
 
     def _apply(self, analysed: Any) -> None:
+        self._frontier.floor = self._strategy.floor
         self._frontier.rescore(*self._strategy.choose(analysed, self._frontier.waits_with, self._frontier.host_of))
 
 

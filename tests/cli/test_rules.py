@@ -126,7 +126,7 @@ async def test_from_examples_to_the_published_rules_and_the_published_orders(sit
     write_examples(folder, site.url)
     outcome = await asyncio.to_thread(run, folder)
     assert outcome.exit_code == 0, outcome.exception
-    assert "10 rules between 4 classes, from 40 linked pages" in outcome.stdout
+    assert "10 rules between 4 classes, from 40 pairs of a class and a page it links to" in outcome.stdout
     assert rule_base.load(folder / "rules.json").rules() == TABLE_2
     asked = [path for path, _ in site.requests]
     assert asked[0] == "/robots.txt"
@@ -256,6 +256,23 @@ def test_show_needs_nothing_but_the_rules(mined: Path) -> None:
     assert ["DH", "CH", "0.800", "8"] in rows
     assert ["DH", "0.420"] in rows
     assert "target: PH" in outcome.stdout
+
+
+def test_classes_without_a_way_to_the_target_are_shown_too(mined: Path, tmp_path: Path) -> None:
+    outcome = run(mined, "--show", "--export", tmp_path / "all.json")
+    assert ["SP", "-"] in [line.split() for line in outcome.stdout.splitlines()]
+    assert "-: no path leads to the target; the relevance of the page itself counts" in outcome.stdout
+    assert json.loads((tmp_path / "all.json").read_text())["unruled"] == ["SP"]
+    rule_base.save(rule_base.RuleBase(["DH", "PH"], {"DH": {"PH": 1}, "PH": {"PH": 1}}), mined / "rules.json")
+    assert "no path" not in run(mined, "--show").stdout
+
+
+@pytest.mark.parametrize("option", [["--show"], ["--export", "rules.csv"], ["--draw", "rules.png"]])
+def test_rules_of_other_classes_are_no_empty_table(mined: Path, option: list[str]) -> None:
+    rule_base.save(rule_base.RuleBase(["cat", "dog"], {"cat": {"dog": 1}}), mined / "rules.json")
+    assert problem(mined, *option) == (
+        f"{mined / 'rules.json'}: made for other classes than the topic has; make it anew: lycosa topic rules {mined}"
+    )
 
 
 def test_the_strategy_s_own_options_count(mined: Path) -> None:

@@ -2,11 +2,13 @@
 
 import builtins
 import sys
+from math import dist
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lycosa.output import rules_picture
 from lycosa.output.rules_picture import choose, draw_rules, places, strongest
 from lycosa.types import BadInput
 
@@ -35,7 +37,8 @@ def test_classes_that_are_only_linked_to_are_there_too() -> None:
 
 def test_rules_to_a_target_are_always_drawn_others_if_likely() -> None:
     row = {"PH": 0.01, "a": 0.3, "b": 0.2, "c": 0.15, "d": 0.1, "e": 0.09, "f": 0.04, "hidden": 0.11}
-    assert strongest(row, ["PH", *"abcdef"], ["PH"]) == [("PH", 0.01), ("a", 0.3), ("b", 0.2), ("c", 0.15), ("d", 0.1)]
+    assert strongest(row, ["PH", *"abcde"], ["PH"]) == [("PH", 0.01), ("a", 0.3), ("b", 0.2), ("c", 0.15), ("d", 0.1)]
+    assert strongest(row, ["PH", *"abcdef"], ["PH"]) == [("PH", 0.01), ("a", 0.3), ("b", 0.2)], "fewer among many"
     assert strongest({"f": 0.04}, "f", []) == []
 
 
@@ -44,6 +47,26 @@ def test_classes_stand_on_a_circle() -> None:
     assert found["top"] == pytest.approx((0, 1))
     assert found["left"] == pytest.approx((-1, 0), abs=1e-9)
     assert places([]) == {}
+
+
+@pytest.mark.parametrize("size", [3, 6, 7, 10, 14])
+def test_classes_and_labels_keep_their_distance(size: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Circles have a radius of 0.15; a label of a rule is about 0.12 wide and 0.06 high."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    spots = list(places([str(number) for number in range(size)]).values())
+    assert min(dist(one, other) for one in spots for other in spots if one != other) > 0.6
+    labels: list[tuple[float, float]] = []
+    monkeypatch.setattr(rules_picture, "_write", lambda axes, x, y, chance: labels.append((x, y)))
+    names = [f"class {number}" for number in range(size)]
+    rules = {
+        name: {other: (1 + (at * 7 + to * 3) % 5) / 5 for to, other in enumerate(names)}
+        for at, name in enumerate(names)
+    }
+    draw_rules(rules, dict.fromkeys(names, 0.5), names[:1], tmp_path / "r.png")
+    covered = [
+        (a, b) for at, a in enumerate(labels) for b in labels[:at] if abs(a[0] - b[0]) < 0.1 and abs(a[1] - b[1]) < 0.05
+    ]
+    assert len(covered) <= 2
 
 
 @pytest.mark.parametrize(("name", "start"), [("r.png", b"\x89PNG"), ("r.svg", b"<?xml"), ("r.PDF", b"%PDF")])

@@ -1,5 +1,6 @@
 """The ontology strategy: hard focus, and link analysis that chooses what is asked next."""
 
+import asyncio
 import threading
 from array import array
 from collections.abc import Sequence
@@ -10,11 +11,13 @@ import numpy as np
 import pytest
 
 from lycosa import config
+from lycosa.build import make_frontier, make_revision
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
+from lycosa.lab.clock import LabClock
 from lycosa.revision import Revises, Revision
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Sink, Verdict, Visit
@@ -168,8 +171,63 @@ async def test_the_crawl_goes_on_meanwhile(clock: Any) -> None:
             if visit.reply.link.url == "http://a/P2":
                 Thinker.went_on.set()
 
-    order = await crawl(web, Thinker(minimum=1), clock, "http://a/S", at_once=False, more=[Watch()])
+    order = await crawl(web, Thinker(minimum=1, hold=False), clock, "http://a/S", at_once=False, more=[Watch()])
     assert len(order) == 7
+
+
+class Broken(OntologyStrategy):
+    def analyse(self, *edges: Any) -> Any:
+        raise MemoryError
+
+
+MANY = {"http://a/S": [f"http://h{n}/P{m}" for n in range(6) for m in range(3)]}
+MANY |= {f"http://h{n}/P{m}": ["http://h1/Z", "http://h1/Y", f"http://h{n}/Q"] for n in range(3) for m in range(3)}
+
+
+async def visited(strategy: OntologyStrategy, delay_s: float, workers: int) -> list[Visit]:
+    """A crawl of many hosts by many workers, on the clock of the lab."""
+    db = CrawlDb(":memory:").open()
+    settings = config.Config(fetch=config.Fetch(delay_s=delay_s, delay_factor=0.0))
+    frontier = make_frontier(db, settings, Scope(settings.scope), strategy, LabClock())
+    strategy.prepare(Path(), None)
+    toy, seen = Toy(MANY), Seen()
+    sinks = [seen, *make_revision(strategy, frontier, at_once=False)]
+    crawl = Crawl(frontier, toy, toy, toy, strategy, sinks, lambda body: body.decode())
+    await crawl.run([Link("http://a/S")], workers)
+    assert frontier.ended == "frontier empty"
+    assert frontier.waiting() == 0
+    return seen.visits
+
+
+class Seen:
+    def __init__(self) -> None:
+        self.visits: list[Visit] = []
+
+    def write(self, visit: Visit) -> None:
+        self.visits.append(visit)
+
+
+ALL = {"http://a/S", *MANY["http://a/S"], "http://h1/Z", "http://h1/Y", *(f"http://h{n}/Q" for n in range(3))}
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 5.0])
+async def test_what_was_not_chosen_is_held_back_while_chosen_hosts_rest(delay_s: float) -> None:
+    visits = await visited(OntologyStrategy(minimum=2, top=4, per_host=2), delay_s, workers=8)
+    assert {visit.reply.link.url for visit in visits} == ALL
+    assert min(visit.score for visit in visits) >= 1, "only what was chosen is asked"
+
+
+async def test_if_nothing_is_held_back_free_hosts_are_asked_at_once() -> None:
+    visits = await visited(OntologyStrategy(minimum=2, top=4, per_host=2, hold=False), 5.0, workers=8)
+    assert {visit.reply.link.url for visit in visits} == ALL
+    assert min(visit.score for visit in visits) < 1
+
+
+async def test_what_no_analysis_chooses_is_asked_in_the_end() -> None:
+    """None comes where few links are new, and one may fail: a crawl must not end before the frontier does."""
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+    visits = await visited(Broken(), 1.0, workers=4)
+    assert {visit.reply.link.url for visit in visits} == ALL
 
 
 @pytest.mark.parametrize("key", ["iterations", "minimum", "top", "per_host"])

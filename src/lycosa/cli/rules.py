@@ -43,6 +43,7 @@ class Export(msgspec.Struct, frozen=True):
     targets: list[str]
     rules: list[Rule]
     scores: dict[str, float]  # what the links of a page are worth by its class
+    unruled: list[str]  # classes from which no path leads to the targets: the relevance of the page counts there
 
 
 class Topic(NamedTuple):
@@ -90,7 +91,12 @@ def rules(
         raise BadInput(f"{target}: there are no rules yet; to mine them: lycosa topic rules {path}")
     else:
         found = rule_base.load(target)
-        table = tabulate(found, topic.judge.targets(found.classes), topic.options)
+        targets = topic.judge.targets(found.classes)
+        if not targets:
+            raise BadInput(
+                f"{target}: made for other classes than the topic has; make it anew: lycosa topic rules {path}"
+            )
+        table = tabulate(found, targets, topic.options)
         if show:
             _show(table, Console())
         if export:
@@ -102,10 +108,11 @@ def rules(
 
 def _write(target: Path, found: rule_base.RuleBase) -> None:
     rule_base.save(found, target)
-    pages = sum(sum(row.values()) for row in found.counts.values())
+    pairs = sum(sum(row.values()) for row in found.counts.values())  # a page counts for each class that links to it
     total = sum(map(len, found.rules().values()))
     typer.echo(
-        f"{target} written: {total:,} rules between {len(found.classes):,} classes, from {pages:,.0f} linked pages"
+        f"{target} written: {total:,} rules between {len(found.classes):,} classes,"
+        f" from {pairs:,.0f} pairs of a class and a page it links to"
     )
 
 
@@ -159,12 +166,13 @@ def tabulate(found: rule_base.RuleBase, targets: list[str], options: Rules) -> E
         for target, chance in sorted(row.items(), key=lambda rule: (-rule[1], rule[0]))
     ]
     scores = found.scores(targets, options.max_depth, options.paths)
-    return Export(targets, rows, dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))))
+    ordered = dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    return Export(targets, rows, ordered, [name for name in found.classes if name not in scores])
 
 
 def _show(found: Export, console: Console) -> None:
     table = Table("from", "to", title="pages of one class link to pages of another", box=box.SIMPLE_HEAD)
-    for name in ("probability", "pages"):
+    for name in ("probability", "linked pages"):
         table.add_column(name, justify="right")
     for rule in found.rules[:_MOST_SHOWN]:
         bold = "bold" if rule.target in found.targets else ""
@@ -175,7 +183,11 @@ def _show(found: Export, console: Console) -> None:
     worth.add_column("score", justify="right")
     for name, score in list(found.scores.items())[:_MOST_SHOWN]:
         worth.add_row(Text(name), f"{score:.3f}", style="bold" if name in found.targets else "")
+    for name in found.unruled[: max(0, _MOST_SHOWN - len(found.scores))]:
+        worth.add_row(Text(name), "-", style="bold" if name in found.targets else "")
     console.print(worth)
+    if found.unruled:
+        console.print("-: no path leads to the target; the relevance of the page itself counts")
     left = max(0, len(found.rules) - _MOST_SHOWN)
     if left:
         console.print(f"{left:,} more rules: --export FILE.csv writes all")

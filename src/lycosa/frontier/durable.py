@@ -48,6 +48,8 @@ class DurableFrontier:
         self.listing: Listing | None = None  # a strategy that chooses by lists
         self.refused: Counter[str] = Counter()  # links that were not let in, by reason
         self.more: Callable[[], bool] = lambda: False  # asked when nothing is left: is somebody about to bring more?
+        self.floor = 0.0  # what is worth less is held back until nothing else is left
+        self.pending: Callable[[], bool] = lambda: False  # may what is held back soon be worth more?
         self._db = db
         self._merge = merge
         self._clock = clock
@@ -58,9 +60,7 @@ class DurableFrontier:
         self._leases: dict[str, tuple[int, Host]] = {}
         self._list: FetchList | None = None
         self._claims: dict[str, str] = {}  # where a redirect leads to, and the link that is led there
-        self._elsewhere: dict[
-            int, Host
-        ] = {}  # URLs that wait at another host than their own: a redirect's, a robots.txt's
+        self._elsewhere: dict[int, Host] = {}  # URLs that wait at another host: a redirect's, a robots.txt's
         self.turns = 0  # leases ended: has anything changed since?
         self._waking = Waking(clock)
 
@@ -98,7 +98,7 @@ class DurableFrontier:
             if (not self.quota or self.quota.admits(len(self._leases))) and (taken := self._take(now)):
                 self._waking.wake()  # perhaps another host is ready too: each who takes wakes the next
                 return self._lease(*taken)
-            if not self._leases and self.hosts.next_due() is None and not self.more():
+            if self._nothing_comes() and not self.more():
                 self.ended = "frontier empty"
                 continue
             await self._waking.wait(self.hosts.next_due(), self.quota.deadline if self.quota else None)
@@ -257,11 +257,17 @@ class DurableFrontier:
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._list or not self.listing:
-            return self.hosts.take(now)
+            if not (taken := self.hosts.take(now, self.floor)) and self.floor and self._nothing_comes():
+                self.floor = 0.0
+                return self.hosts.take(now)
+            return taken
         if not self._list.places and not self._leases:
             self.push(*self.listing.end_list())
             self.listing.begin_list(self._list.choose(self.hosts, self.waits, now))
         return self.hosts.take(now, FLOOR) if self._list.places else None
+
+    def _nothing_comes(self) -> bool:
+        return not self._leases and self.hosts.next_due() is None and not self.pending()
 
     def _rank(self, number: int) -> float:
         """What orders a URL: its place on the list, else its score."""

@@ -46,8 +46,8 @@ class Scope:
 
     def _is_file(self, url: str) -> bool:
         """Does the path, not the host and not the query, end like a file that is no page?"""
-        name = urls.path_and_query(url).partition("?")[0].rpartition("/")[2]
-        return "." in name and name.rpartition(".")[2].lower() in self._suffixes
+        path = url.partition("?")[0] if "?" in url else url
+        return path.rpartition(".")[2].lower() in self._suffixes  # a dot of the host has a slash behind it
 
     def admits_query(self, url: str) -> bool:
         """Count one more different query to the URL's path; False when there are too many of them."""

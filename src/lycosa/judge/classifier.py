@@ -1,7 +1,7 @@
 """From a page to the probability of each class, and the terms that spoke for it: what the trained judges share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.judge import model
 from lycosa.judge.features import Features, Fields, Floats, Ids
+from lycosa.judge.glance import Glance
 from lycosa.judge.linear import Linear
 from lycosa.judge.network import Network
 from lycosa.types import BadInput, Page, Verdict
@@ -66,6 +67,11 @@ class Classifier:
     features: Features
     heads: Sequence[Head]
     facts: Facts
+    _short: Glance | None = field(init=False, repr=False, default=None)  # the short way, where there is one
+
+    def __post_init__(self) -> None:
+        if len(self.heads) == 1 and isinstance(self.heads[0], Linear):
+            self._short = Glance(self.features, self.heads[0])
 
     @property
     def labels(self) -> list[str]:
@@ -102,12 +108,9 @@ class Classifier:
 
     def glance(self, words: Sequence[str], focus: Focus) -> float:
         """The relevance of a few words; of none that are known, what it is before a page is seen."""
-        found = self.features.glance(words)
-        if len(self.heads) > 1:
-            return agreed(self.look(*found).probabilities @ focus.target, focus.threshold)
-        scores, _ = self.heads[0].look(*found)  # the same, shorter: a page has many links
-        odds = np.exp(scores - scores.max(), dtype=np.float64)
-        return float(odds @ focus.target / odds.sum())
+        if self._short:
+            return self._short.relevance(words, focus.target)
+        return agreed(self.look(*self.features.glance(words)).probabilities @ focus.target, focus.threshold)
 
     def describe(self, top: int) -> list[Section]:
         """For each class the terms that speak for it on its own training pages."""

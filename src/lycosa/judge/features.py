@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import Annotated, Literal
 
 import numpy as np
@@ -101,13 +102,24 @@ class Features:
             ids, counts = ids[:-1], counts[:-1]
         return ids, self.weigh(ids, counts)
 
-    def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:
-        """The same for some words of a text; made for few."""
+    def counts(self, few: Sequence[str]) -> dict[int, int]:
+        """How often each known term comes among some words of a text; made for few."""
+        found: dict[int, int] = {}
         unknown = len(self.terms)
-        found = Counter(map(self._text.__getitem__, few))
-        del found[unknown]
+        for number in map(self._text.__getitem__, few):
+            if number != unknown:
+                found[number] = found.get(number, 0) + 1
+        return found
+
+    def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:
+        """Some words of a text as `read` sees a page."""
+        found = self.counts(few)
         ids = np.array(list(found), np.int32)
         return ids, self.weigh(ids, np.array(list(found.values()), np.int32))
+
+    def value(self, number: int, count: int) -> float:
+        """The weight of one term before all are divided by their length."""
+        return float(count) if self.plain else (1 + log(count)) * float(self.idf[number])
 
     def weigh(self, ids: Ids, counts: NDArray[np.integer]) -> Floats:
         """TF-IDF: the logarithm of the count, rare terms more, and a long page no more than a short one."""

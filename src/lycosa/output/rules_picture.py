@@ -10,10 +10,12 @@ from lycosa.types import BadInput
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Rules = Mapping[str, Mapping[str, float]]
 _MOST_CLASSES = 14  # more circles than this cannot be read
-_MOST_ARROWS = 4  # from one class
+_MANY_CLASSES = 7  # from here on the ring grows and arrows are fewer, or their labels would cover each other
+_MOST_ARROWS, _FEWER_ARROWS = 4, 2  # from one class, besides those to the targets
 _LEAST = 0.05  # a rule less probable is not drawn
 _LETTERS = 13  # of a name
 _RADIUS = 0.15
@@ -30,9 +32,10 @@ def draw_rules(rules: Rules, scores: Mapping[str, float], targets: Collection[st
         raise BadInput(f"{out}: a picture ends in .png, .svg or .pdf")
     shown = choose(rules, scores, targets)
     spots = places(shown)
-    figure = Figure(figsize=(8, 8), layout="constrained")
+    edge = _ring(len(shown)) + 3 * _RADIUS
+    figure = Figure(figsize=(5.5 * edge, 5.5 * edge), layout="constrained")
     axes = figure.add_subplot(aspect="equal")
-    axes.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45))
+    axes.set(xlim=(-edge, edge), ylim=(-edge, edge))
     axes.set_axis_off()
     every = {*rules, *(other for row in rules.values() for other in row)}
     more = f" ({len(shown)} of {len(every)} classes)" if len(shown) < len(every) else ""
@@ -42,6 +45,10 @@ def draw_rules(rules: Rules, scores: Mapping[str, float], targets: Collection[st
             _draw_rule(axes, spots[source], spots[target], chance)
     for name in shown:
         _draw_class(axes, spots[name], name, scores.get(name), name in targets)
+    _save(figure, out)
+
+
+def _save(figure: "Figure", out: Path) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
@@ -60,23 +67,28 @@ def choose(rules: Rules, scores: Mapping[str, float], targets: Collection[str]) 
 
 def places(names: Collection[str]) -> dict[str, tuple[float, float]]:
     """On a circle, the first at the top."""
-    step = 2 * pi / max(1, len(names))
-    return {name: (sin(at * step), cos(at * step)) for at, name in enumerate(names)}
+    step, ring = 2 * pi / max(1, len(names)), _ring(len(names))
+    return {name: (ring * sin(at * step), ring * cos(at * step)) for at, name in enumerate(names)}
+
+
+def _ring(classes: int) -> float:
+    """The radius that leaves as much room between many classes as between a few."""
+    return max(1.0, classes / (_MANY_CLASSES + 1))
 
 
 def strongest(row: Mapping[str, float], shown: Collection[str], targets: Collection[str]) -> list[tuple[str, float]]:
     """The rules of a class that are drawn: all that lead to a target, and the most probable of the others."""
     rules = sorted(row.items(), key=lambda rule: (-rule[1], rule[0]))
     others = [rule for rule in rules if rule[0] in shown and rule[0] not in targets and rule[1] >= _LEAST]
-    return [rule for rule in rules if rule[0] in shown and rule[0] in targets] + others[:_MOST_ARROWS]
+    most = _MOST_ARROWS if len(shown) < _MANY_CLASSES else _FEWER_ARROWS
+    return [rule for rule in rules if rule[0] in shown and rule[0] in targets] + others[:most]
 
 
 def _draw_rule(axes: "Axes", start: tuple[float, float], end: tuple[float, float], chance: float) -> None:
     style: dict[str, Any] = {"color": _DARK, "alpha": 0.25 + 0.75 * chance, "linewidth": 0.6 + 4 * chance}
     if start == end:
         _draw_loop(axes, start, style)
-        away = 1 + 2.45 * _RADIUS
-        _write(axes, start[0] * away, start[1] * away, chance)
+        _write(axes, *_outward(start, 2.45 * _RADIUS), chance)
         return
     arrow = {
         "arrowstyle": "-|>",
@@ -91,17 +103,23 @@ def _draw_rule(axes: "Axes", start: tuple[float, float], end: tuple[float, float
     first = start[0] + toward[0] * _RADIUS, start[1] + toward[1] * _RADIUS
     last = end[0] - toward[0] * _RADIUS, end[1] - toward[1] * _RADIUS
     axes.annotate("", last, first, arrowprops=arrow)
-    # the curve swings to the right of its way by 0.07 of its length in the middle; a third of the way in, by 0.062
+    # near its start, where arrows of other classes are fewest; the curve swings to the right of its way
     length = distance - 2 * _RADIUS
-    at, swing = 0.33 * length, 0.062 * length
+    part = min(0.33, 2.5 * _RADIUS / length)
+    at, swing = part * length, 0.28 * part * (1 - part) * length
     _write(axes, first[0] + toward[0] * at + toward[1] * swing, first[1] + toward[1] * at - toward[0] * swing, chance)
 
 
 def _draw_loop(axes: "Axes", spot: tuple[float, float], style: Mapping[str, Any]) -> None:
     from matplotlib.patches import Circle
 
-    away = 1 + 1.4 * _RADIUS
-    axes.add_patch(Circle((spot[0] * away, spot[1] * away), 0.75 * _RADIUS, fill=False, **style))
+    axes.add_patch(Circle(_outward(spot, 1.4 * _RADIUS), 0.75 * _RADIUS, fill=False, **style))
+
+
+def _outward(spot: tuple[float, float], by: float) -> tuple[float, float]:
+    """From a place on the ring away from its middle."""
+    factor = 1 + by / (hypot(*spot) or 1.0)
+    return spot[0] * factor, spot[1] * factor
 
 
 def _draw_class(axes: "Axes", spot: tuple[float, float], name: str, score: float | None, goal: bool) -> None:
@@ -109,7 +127,7 @@ def _draw_class(axes: "Axes", spot: tuple[float, float], name: str, score: float
 
     axes.add_patch(Circle(spot, _RADIUS, facecolor=_GOAL if goal else _PLAIN, edgecolor=_DARK, linewidth=1.5, zorder=4))
     worth = "-" if score is None else f"{score:.2f}"
-    axes.text(*spot, f"{_short(name)}\n{worth}", ha="center", va="center", fontsize=9, zorder=6, parse_math=False)
+    axes.text(*spot, f"{_short(name)}\n{worth}", ha="center", va="center", fontsize=8, zorder=6, parse_math=False)
 
 
 def _write(axes: "Axes", x: float, y: float, chance: float) -> None:

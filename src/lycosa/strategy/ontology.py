@@ -30,14 +30,19 @@ class OntologyStrategy:
     top: int = 500  # URLs chosen at once
     per_host: int = 50  # chosen URLs of one host
     by_relevance: bool = False  # weigh what links say by the relevance of the best page a URL was found on
+    hold: bool = True  # does what was not chosen wait, even if its host is free, while chosen URLs wait for theirs?
 
     chosen_: int = field(init=False, repr=False, default=0)  # URLs chosen and not visited yet
-    fresh_: bool = field(init=False, repr=False, default=False)  # are there links the last analysis did not see?
+    fresh_: bool = field(init=False, repr=False, default=False)  # is there something the last analysis did not choose?
 
     def prepare(self, folder: object, judge: object) -> None:
         for name in ("iterations", "minimum", "top", "per_host"):
             if getattr(self, name) < 1:
                 raise BadInput(f"strategy.{name}: {getattr(self, name)} is less than 1")
+
+    @property
+    def floor(self) -> float:
+        return CHOSEN if self.hold else 0.0
 
     def score(self, visit: Visit) -> Sequence[float]:
         is_seed = not visit.reply.link.source
@@ -73,7 +78,6 @@ class OntologyStrategy:
         host_of: Callable[[int], str],
     ) -> tuple[list[int], list[float]]:
         """The best that are not chosen yet, and the scores they wait with from now on."""
-        self.fresh_ = False
         ids, scores = (part.tolist() for part in analysed)
         before = [number for number in ids if waits_with(number) >= CHOSEN]
         at_host = Counter(map(host_of, before))
@@ -86,6 +90,7 @@ class OntologyStrategy:
                 at_host[host] += 1
                 chosen.append((number, CHOSEN + score * (old if self.by_relevance else 1.0)))
         self.chosen_ = len(before) + len(chosen)
+        self.fresh_ = self.chosen_ < len(ids)
         return [number for number, _ in chosen], [score for _, score in chosen]
 
     def save(self) -> dict[str, Any]:

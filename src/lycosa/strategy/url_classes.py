@@ -1,5 +1,7 @@
 """Of which class is a page, told from its URL alone? Multinomial logistic regression on the words of the path.
 
+A URL is the sum of its pieces (folder, extension, words of its name), and what a piece adds to each class is added up
+once and remembered: sites repeat their folders and words, so a URL that was never seen costs a few look-ups.
 The host is left out: inside one domain it says nothing (Publication Spider, 2007). A model is a JSON file of weights,
 so a stranger's model runs no code; `url_training.py` makes it.
 """
@@ -7,7 +9,6 @@ so a stranger's model runs no code; `url_training.py` makes it.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from math import exp
 from pathlib import Path
 
@@ -16,62 +17,109 @@ import msgspec
 from lycosa.types import BadInput
 
 NAME = "url.model"
-FORMAT = 1
+FORMAT = 2  # 1: each feature counted once, grams of the whole name
 _KIND = "url-classes"
 _MOST_CHARS = 300  # of a path: what comes after is noise, or a trap
-_MOST_GRAMS = 16  # characters of the last segment that are taken apart; longer ones are titles
+_MOST_GRAMS = 16  # characters of a word that are taken apart
 _MOST_DEPTH = 6  # deeper is as deep
 _MOST_CACHED = 100_000  # menus repeat the same few links on every page of a site
+_MOST_ROWS = 50_000  # folders and words repeat too
 _MOST_BYTES = 200_000_000
+_ROOT = "/."  # the piece of a host's own page; no folder has this name
 _INDEX = ("index.", "default.", "welcome.")
 _SPLIT = re.compile(r"[a-z]+|[0-9]+|~").findall
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}").fullmatch
 
 
-def tokens(url: str) -> list[str]:
-    """Words, numbers and tildes behind the host, and the depth of the path."""
-    rest = _rest(url)
-    return [*_SPLIT(rest), f"depth={rest.rstrip('/').count('/')}"]
-
-
 def features(url: str) -> list[str]:
-    """The tokens; the first, the last and the one above by their place; depth, extension, grams of the last segment.
+    """All that a URL is told by; a feature that comes twice counts twice."""
+    return [feature for piece in pieces(url) for feature in features_of(piece)]
 
+
+def pieces(url: str) -> list[str]:
+    """A URL taken apart so that most pieces were seen in another one: folder, extension, words of name and query.
+
+    The first sign of a piece says what it is: `/` the folder, `.` the extension, `-` a word of the name and `$` its
+    last, `^` the first word of a path without folder, `=` any other word.
     An index page counts as its folder, and a user's name in the last place is but a tilde: ~ada/, ~ada/ada.html.
     """
     path, _, query = _rest(url).partition("?")
-    segments = [segment for segment in path.split("/") if segment]
-    if segments and segments[-1].startswith(_INDEX):
-        segments.pop()
-        path += "/"
-    name, extension = segments[-1] if segments else "", "/" if path.endswith("/") else ""
-    if not extension and "." in name:
-        name, _, extension = name.rpartition(".")
-    words = [word for segment in segments for word in _words(segment)]  # by segment: folders repeat, and are remembered
-    found = [*words, *_words(query), f"depth={min(len(segments), _MOST_DEPTH)}", f"ext={extension[:8]}"]
-    found += [f"first={word}" for word in words[:1]]
-    found += [f"above={word}" for word in _words(segments[-2] if len(segments) > 1 else "")[-1:]]
-    if name.startswith("~") or f"/~{name}/" in path:
-        found.append("last=~")
+    folder, _, name = path.rpartition("/")
+    if not name or name.startswith(_INDEX):
+        folder, _, name = folder.rstrip("/").rpartition("/")
+        extension = "/"
     else:
-        found += [f"last={word}" for word in _words(name)[-1:]]
-        edged = f"^{name[:_MOST_GRAMS]}$"
-        found += [edged[at : at + 3] for at in range(len(edged) - 2)]
-        found += [edged[at : at + 4] for at in range(len(edged) - 3)]
+        stem, _, extension = name.rpartition(".")
+        name, extension = (stem, extension) if stem else (name, "")
+    words = _words(name)
+    found = [f"/{folder}" if name else _ROOT, f".{extension[:8]}"]
+    if query:
+        found += [f"={word}" for word in _words(query)]
+    if name.startswith("~") or ("~" in folder and f"/~{name}/" in f"/{folder}/"):
+        found += ["$~", *[f"={word}" for word in words]]
+    elif words:
+        found += [f"-{word}" for word in words[:-1]]
+        found.append(f"${words[-1]}")
+    if words and not folder:
+        found.append(f"^{words[0]}")
+    return found
+
+
+def features_of(piece: str) -> list[str]:
+    """Words, some by their place too; the depth of a folder; of the words of a name the 3- and 4-grams."""
+    sign, rest = piece[0], piece[1:]
+    match sign:
+        case "/":
+            words = _words(rest)
+            ends = [f"first={words[0]}", f"above={words[-1]}"] if words else []
+            depth = 0 if piece == _ROOT else rest.count("/") + 1 + bool(rest)
+            found = [*words, *ends, f"depth={min(depth, _MOST_DEPTH)}"]
+        case ".":
+            found = [f"ext={rest}", *_words(rest)]
+        case "^":
+            found = [f"first={rest}"]
+        case "=":
+            found = [rest]
+        case "-":
+            found = [rest, *_grams(rest)]
+        case _:
+            found = [f"last={rest}", *([rest, *_grams(rest)] if rest != "~" else [])]
     return list(dict.fromkeys(found))  # in this order always, or sums of weights would differ in their last digits
 
 
 def _rest(url: str) -> str:
-    """What stands behind the host, in small letters."""
-    return "/" + url.split("/", 3)[-1][:_MOST_CHARS].lower().replace("%7e", "~") if url.count("/") > 2 else ""
+    """What stands behind the host and its slash, in small letters."""
+    parts = url.split("/", 3)
+    return parts[3][:_MOST_CHARS].lower().replace("%7e", "~") if len(parts) > 3 else ""
 
 
-@lru_cache(maxsize=65_536)
 def _words(text: str) -> list[str]:
     """Numbers by their length: of each there is but one, of their kind there are many."""
-    return [
-        word if not word[0].isdigit() else "#year" if _YEAR(word) else f"#{min(len(word), 6)}" for word in _SPLIT(text)
-    ]
+    return [word if word > ":" else "#year" if _YEAR(word) else f"#{min(len(word), 6)}" for word in _SPLIT(text)]
+
+
+def _grams(word: str) -> list[str]:
+    """Of a word of letters, with its edges: `publ` is in many words for publications."""
+    if word.startswith("#"):
+        return []
+    edged = f"^{word[:_MOST_GRAMS]}$"
+    return [edged[at : at + 3] for at in range(len(edged) - 2)] + [edged[at : at + 4] for at in range(len(edged) - 3)]
+
+
+class _Rows(dict[str, Sequence[float]]):
+    """From a piece to what it adds to each class, filled as it goes: adding features up once is most of the cost."""
+
+    def __init__(self, weights: Mapping[str, Sequence[float]], width: int) -> None:
+        super().__init__()
+        self._weights = weights
+        self._nothing = (0.0,) * width
+
+    def __missing__(self, piece: str) -> Sequence[float]:
+        if len(self) >= _MOST_ROWS:
+            self.clear()
+        rows = list(filter(None, map(self._weights.get, features_of(piece))))
+        found = self[piece] = tuple(map(sum, zip(*rows, strict=True))) if rows else self._nothing
+        return found
 
 
 class UrlClasses:
@@ -81,6 +129,7 @@ class UrlClasses:
         self.classes = list(classes)
         self.bias = list(bias)
         self.weights = weights
+        self._rows = _Rows(weights, len(self.bias))
         self._seen: dict[str, str] = {}
 
     def class_of(self, url: str) -> str:
@@ -103,8 +152,7 @@ class UrlClasses:
         return dict(sorted(zip(self.classes, shares, strict=True), key=lambda item: -item[1]))
 
     def _sums(self, url: str) -> list[float]:
-        rows = filter(None, map(self.weights.get, features(url)))
-        return list(map(sum, zip(self.bias, *rows, strict=True)))
+        return list(map(sum, zip(self.bias, *map(self._rows.__getitem__, pieces(url)), strict=True)))
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -142,6 +190,8 @@ def load(path: Path) -> UrlClasses:
         raise BadInput(f"{path}: holds a model of kind {found.kind!r}, not {_KIND!r}")
     if found.format > FORMAT:
         raise BadInput(f"{path}: written by a newer Lycosa (format {found.format}; this one reads up to {FORMAT})")
+    if found.format < FORMAT:
+        raise BadInput(f"{path}: written by an older Lycosa (format {found.format}): make it anew: lycosa urls train")
     width = len(found.classes)
     if width < 2 or len(found.bias) != width or any(len(row) != width for row in found.weights.values()):
         raise BadInput(f"{path}: damaged: not one weight for each class")

@@ -62,7 +62,7 @@ def train(labels: Labels, strength: float = 0.5) -> UrlClasses:
 
 
 class _Loss:
-    """Cross-entropy of a softmax over sparse rows of ones, with its gradient."""
+    """Cross-entropy of a softmax over sparse rows of counts, with its gradient."""
 
     def __init__(self, flat: Integers, sizes: Integers, truth: Integers, shape: tuple[int, int], strength: float):
         self.flat = flat  # columns of all rows, one row after the other
