@@ -152,7 +152,7 @@ class TestCompare:
             call("compare", tmp_path / "c.toml")
         with pytest.raises(BadInput, match="there is no kind 'none'"):
             call(*self.flags(folder, "--strategies", "none"))
-        with pytest.raises(BadInput, match="Invalid enum value 'brain'"):
+        with pytest.raises(BadInput, match="--model brain: there are nb, svm"):
             call(*self.flags(folder, "--model", "brain"))
 
     def test_lines_where_there_is_no_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from lycosa import config
@@ -13,7 +14,7 @@ from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.strategy.opic import Opic
 from lycosa.strategy.otie import Otie
-from lycosa.types import BadInput, Link, Page, Reply, Verdict, Visit
+from lycosa.types import BadInput, Exchange, Link, Page, Reply, Verdict, Visit
 
 GRAPH = {"A": "CD", "B": "CE", "C": "D", "D": "", "E": "A"}
 PROMISED = {"A>C": 0.8, "A>D": 0.2, "B>C": 0.6, "B>E": 0.4, "C>D": 0.9, "E>A": 0.3}
@@ -136,3 +137,75 @@ def test_what_cannot_be_is_refused() -> None:
         Opic(list_size=0).prepare(Path(), Toy())
     with pytest.raises(BadInput, match="judge a few words"):
         Otie().prepare(Path(), object())
+
+
+class Alike:
+    """A judge that sees how many words it is given."""
+
+    def relevance_of(self, words: Any) -> float:
+        return len(words) / 100
+
+
+def lonely(**options: Any) -> Otie:
+    """OTIE without a crawl around it."""
+    otie = Otie(**options)
+    otie.prepare(Path(), Alike())
+    otie.connect(CrawlDb(":memory:").open(), lambda url, depth: "", lambda factor: None)
+    return otie
+
+
+def page_with_links(asked: str, *targets: str, at: str = "", cash: float = 1.0) -> Visit:
+    """A page of average relevance, so that its cash is not revised; perhaps at the end of redirects."""
+    links = [Link(url(target), at or asked, "", 1, 50, 53) for target in targets]
+    page = Page(url(at or asked), words=["x"] * 100, links=links)
+    steps = tuple(Exchange(url(step), b"", b"", b"", 0.0) for step in ([asked, at] if at else [asked]))
+    reply = Reply(Link(url(asked)), url=url(at or asked), status=200, exchanges=steps)
+    return Visit(reply, page, Verdict(0.5), score=cash, digest=at or asked)
+
+
+def take(otie: Otie, visit: Visit) -> list[float]:
+    otie.learn(visit)
+    return list(otie.score(visit))
+
+
+@pytest.mark.parametrize(("words", "promise"), [(1, 0.03), (20, 0.20), (60, 0.60)])
+def test_the_words_around_a_link_are_as_many_as_one_says(words: int, promise: float) -> None:
+    """The anchor has three words: with `words = 1` they are all that counts."""
+    otie = lonely(words=words, beta=0.0)
+    take(otie, page_with_links("A", "B"))
+    assert msgspec.json.decode(otie.db_.noted(f"links:{url('A')}")) == [[url("B"), promise]]
+
+
+def test_a_page_reached_by_a_redirect_is_fetched_under_both_addresses() -> None:
+    otie = lonely(beta=0.0)
+    take(otie, page_with_links("A", "B", at="C"))
+    given = take(otie, page_with_links("D", "C", "E"))
+    # C is the page that was asked for as A: it counts with its true relevance, 0.5, beside the promised 0.2 of E
+    assert given == pytest.approx([-1.0, 0.2 / 0.7])
+    assert otie.cash_ == pytest.approx({url("A"): 0.5 / 0.7})
+
+
+def test_money_of_another_address_goes_to_the_page_it_turned_out_to_be() -> None:
+    otie = lonely()
+    take(otie, page_with_links("A", "B"))
+    again = Visit(Reply(Link(url("C")), url=url("C"), status=200), score=0.25, digest="A", duplicate_of=url("A"))
+    led_back = Visit(Reply(Link(url("D")), url=url("D"), error="redirect-known", detail=url("C")), score=0.5)
+    failed = Visit(Reply(Link(url("E")), url=url("E"), error="http-404"), score=8.0)
+    for visit in (again, led_back, failed):
+        assert take(otie, visit) == []
+    assert otie.cash_ == {url("A"): 0.75}
+    assert otie.same_ == {url("C"): url("A"), url("D"): url("A")}
+
+
+def test_further_addresses_survive_a_restart() -> None:
+    otie = lonely()
+    take(otie, page_with_links("A", "B", at="C"))
+    later = Otie()
+    later.connect(otie.db_, otie.refuses_, otie.scale_)
+    later.load(otie.save())
+    assert (later.same_, later.relevance_) == ({url("C"): url("A")}, {url("A"): 0.5})
+
+
+def test_a_link_has_at_least_one_word() -> None:
+    with pytest.raises(BadInput, match="words: 0 is less than 1"):
+        Otie(words=0).prepare(Path(), Toy())

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 import typer
@@ -25,6 +25,7 @@ from lycosa.lab.results import Results
 from lycosa.lab.serve import Server
 from lycosa.lab.tasks import Comparison, Plan, Task
 from lycosa.lab.webs import GENERATED, GeneratedPages, graph_of, labels_of, open_web, site_of
+from lycosa.lab.writing import writing
 from lycosa.output.progress import LINE_EVERY_S
 from lycosa.pages import read_pages
 from lycosa.strategy.rule_base import RuleBase
@@ -171,6 +172,8 @@ def compare(  # noqa: PLR0913
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
 ) -> None:
     """Run strategies on tasks, and write results.json, table.md and pictures. A stopped comparison goes on."""
+    if model and model not in get_args(tasks.Model):
+        raise BadInput(f"--model {model}: there are {', '.join(get_args(tasks.Model))}")
     said: dict[str, Any] = {"model": model, "pages": pages, "repeat": repeat, "strategies": _split([strategies])}
     changes = {name: value for name, value in said.items() if value}
     one = {
@@ -250,7 +253,8 @@ class Lines:
 
 
 def _write(results: Results, out: Path) -> None:
-    (out / report.TABLE).write_text(report.table(results), encoding="utf-8")
+    with writing(out / report.TABLE):
+        (out / report.TABLE).write_text(report.table(results), encoding="utf-8")
     written = [out / "results.json", out / report.TABLE]
     if find_spec("matplotlib"):
         written += report.draw(results, out)

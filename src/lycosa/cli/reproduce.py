@@ -102,11 +102,11 @@ def _pair(text: str) -> tuple[str, str]:
 def show(reports: list[Report], console: Console) -> None:
     """Every claim and what became of it."""
     table = Table(title="claims of the documents", title_justify="left")
-    for name in ("experiment", "the document says", "we measured", ""):
-        table.add_column(name)
+    for name in ("experiment", "the document says", "we measured", "direction", "verdict"):
+        table.add_column(name, no_wrap=name == "verdict")
     for report in reports:
         for effect in report.effects:
             outcome = f"[{_COLOURS[effect.outcome]}]{effect.outcome}"
-            table.add_row(report.name, effect.claim, effect.measured or effect.criterion, outcome)
+            table.add_row(report.name, effect.claim, effect.measured or effect.criterion, effect.direction, outcome)
         table.add_section()
     console.print(table)

@@ -28,6 +28,7 @@ from lycosa.lab.replay import Fenced
 from lycosa.lab.results import Facts, Results, Run, Timing, facts, measure
 from lycosa.lab.tasks import Plan, slug
 from lycosa.lab.webs import open_web
+from lycosa.lab.writing import make_folder, writing
 from lycosa.strategy import strategies
 from lycosa.types import BadInput
 
@@ -64,7 +65,7 @@ def compare(
     watch = watch or (lambda what, done, total: None)
     for options in plan.strategies.values():
         _make(options)  # a name or option that does not exist is told before anything is trained or crawled
-    (out / "runs").mkdir(parents=True, exist_ok=True)
+    make_folder(out / "runs")
     todo = list(_jobs(plan, out, watch, mine))
     missing = [job for job in todo if fresh or _kept(job) is None]
     done = len(todo) - len(missing)
@@ -146,8 +147,9 @@ def run(job: Job) -> None:
     timing = Timing(round(time.perf_counter() - started, 3), round(time.process_time() - cpu, 3))
     kept = Kept(job.key, measure(prepared, job.strategy, job.repeat, crawl, web), timing)
     part = Path(job.path).with_suffix(".part")
-    part.write_bytes(msgspec.json.encode(kept))
-    part.replace(job.path)
+    with writing(part):
+        part.write_bytes(msgspec.json.encode(kept))
+        part.replace(job.path)
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,6 @@
 """Who judges the pages of a task? Trained once for all strategies and repeats, then read from a file by each run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from lycosa.lab.recorded import warc_files
 from lycosa.lab.replay import head_of
 from lycosa.lab.tasks import Plan, Task, trained_on
 from lycosa.lab.webs import GeneratedPages
+from lycosa.lab.writing import make_folder, writing
 from lycosa.pages import read_pages
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
@@ -96,15 +97,10 @@ class Makers(Struct, frozen=True):
         folder = self.out / _TOPICS / _digest(task.web, task.model, sorted(drawn.items()))
         warc, labels = folder / "lycosa-00001.warc.gz", folder / "labels.tsv"
         if not labels.exists():
-            warc.unlink(missing_ok=True)
-            writer = WarcWriter(folder, f"lycosa/{__version__}")
-            writer.open()
-            for page in drawn:
-                answer = web.get(page)
-                if answer:
-                    writer.write([Exchange(page, b"", head_of(answer), answer.body, 0.0)])
-            writer.close()
-            labels.write_text("".join(f"{page}\t{label}\n" for page, label in drawn.items()), encoding="utf-8")
+            with writing(warc):
+                warc.unlink(missing_ok=True)
+                _write_pages(web, drawn, folder)
+                labels.write_text("".join(f"{page}\t{label}\n" for page, label in drawn.items()), encoding="utf-8")
         options = {
             "kind": "examples",
             "examples": warc.name,
@@ -121,10 +117,24 @@ class Makers(Struct, frozen=True):
         folder = self.out / _TOPICS / _digest(judge.KIND, judge.recipe(), pages)
         judging = replace(judging, home=str(folder.absolute()), model=str((folder / model.NAME).absolute()))
         if not Path(judging.model).exists():
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             judge.prepare(Path(judging.folder), read_pages)
-            judge.classifier_.save(Path(judging.model), judge.KIND)
+            with writing(Path(judging.model)):
+                judge.classifier_.save(Path(judging.model), judge.KIND)
         return judging
+
+
+def _write_pages(web: Pages, names: Iterable[str], folder: Path) -> None:
+    """Pages of a web as a WARC."""
+    writer = WarcWriter(folder, f"lycosa/{__version__}")
+    writer.open()
+    try:
+        for page in names:
+            answer = web.get(page)
+            if answer:
+                writer.write([Exchange(page, b"", head_of(answer), answer.body, 0.0)])
+    finally:
+        writer.close()
 
 
 def judge_of(judging: Judging) -> Any:

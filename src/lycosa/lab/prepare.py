@@ -22,6 +22,7 @@ from lycosa.lab.recorded import start_urls
 from lycosa.lab.survey import reach
 from lycosa.lab.tasks import Plan, Task, slug
 from lycosa.lab.webs import GENERATED, GeneratedPages, generated, graph_of, labels_of, open_web, stamp
+from lycosa.lab.writing import make_folder, writing
 from lycosa.seeds.file import read_seeds
 from lycosa.types import BadInput
 
@@ -74,8 +75,9 @@ class Preparation:
             made = self._make(task, seed, kinds, key)
         except BadInput as error:
             raise BadInput(f"task {task.name!r}: {error}") from None
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.encode(made))
+        make_folder(path.parent)
+        with writing(path):
+            path.write_bytes(msgspec.json.encode(made))
         return made
 
     def _make(self, task: Task, seed: int, kinds: Sequence[str], key: str) -> Prepared:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from lycosa import urls
 from lycosa.lab.index import SUFFIX, index_of
 from lycosa.lab.recorded import RecordedWeb, warc_files
+from lycosa.lab.writing import make_folder, writing
 from lycosa.types import BadInput
 
 _GZIP_START = b"\x1f\x8b"
@@ -48,17 +49,16 @@ def merge(path: Path, out: Path) -> None:
     _check_form(files, out)
     part = out.with_name(f".{os.getpid()}.{out.name}")
     index = part.with_name(part.name + SUFFIX)
+    make_folder(out.parent)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        _join(files, part)
-        lost = len(RecordedWeb(path).open()) - len(RecordedWeb(part).open())
-        if lost:
-            raise BadInput(f"{path}: a damaged file cannot be joined with others: {lost} addresses would be lost")
-        part.replace(out)
-        if index.exists():
-            index.replace(out.with_name(out.name + SUFFIX))
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+        with writing(out):
+            _join(files, part)
+            lost = len(RecordedWeb(path).open()) - len(RecordedWeb(part).open())
+            if lost:
+                raise BadInput(f"{path}: a damaged file cannot be joined with others: {lost} addresses would be lost")
+            part.replace(out)
+            if index.exists():
+                index.replace(out.with_name(out.name + SUFFIX))
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lycosa.lab.results import SHARES, Results, Run, value_at
 from lycosa.lab.significance import mean, paired_t_test, standard_error
+from lycosa.lab.writing import writing
 from lycosa.types import BadInput
 
 if TYPE_CHECKING:
@@ -203,12 +204,9 @@ def _draw_one(runs: Runs, path: Path, label: str, curve: Callable[[Run], Sequenc
     for panel, task in zip(panels[1:], shown, strict=False):
         _draw_task(panel, runs, task, curve)
     files = [path.with_suffix(f".{kind}") for kind in ("png", "svg")]
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "lycosa"}):  # the same picture is the same file
-            figure.savefig(files[0], dpi=110)
-            figure.savefig(files[1], metadata={"Date": None})
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+    with writing(path), matplotlib.rc_context({"svg.hashsalt": "lycosa"}):  # the same picture is the same file
+        figure.savefig(files[0], dpi=110)
+        figure.savefig(files[1], metadata={"Date": None})
     return files
 
 

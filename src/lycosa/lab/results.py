@@ -11,6 +11,7 @@ from lycosa.lab import metrics
 from lycosa.lab.answer import Pages
 from lycosa.lab.one import LabCrawl
 from lycosa.lab.prepare import Prepared
+from lycosa.lab.writing import writing
 from lycosa.types import BadInput
 
 NAME = "results.json"
@@ -87,11 +88,9 @@ def encode(results: Results, timings: bool = True) -> bytes:
 def save(results: Results, path: Path) -> None:
     """The whole file or nothing."""
     part = path.with_name(f"{path.name}.part")
-    try:
+    with writing(path):
         part.write_bytes(encode(results))
         part.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def load(path: Path) -> Results:

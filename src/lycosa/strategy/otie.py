@@ -2,7 +2,8 @@
 
 A fetched page's cash is first revised by its relevance (8), then shared among its links by their similarity (6): the
 true one of pages fetched before, else what the link's context promises (7, 9). Fetched pages receive money too; once a
-list the richest of them passes on what it got since, replayed from what is stored of it.
+list the richest of them passes on what it got since, replayed from what is stored of it. All addresses of a page that
+redirects or equal bodies have shown to be one page share its account.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lycosa.db import CrawlDb
-from lycosa.types import BadInput, Glances, Link, Visit
+from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Link, Reply, Visit
 
 TOO_RICH = 1e8  # below the places of the fetch list, which order above every score
 
@@ -24,6 +25,7 @@ class Otie:
     a: float = 0.85  # how much relevance revises the cash of a page
     d: int = 3  # odd: how sharply
     beta: float = 0.25  # weight of the page beside the link's context
+    words: int = CONTEXT_WORDS  # around a link, anchor included; 1: the anchor alone
     list_size: int = 50  # URLs chosen at once, the richest first
     recrawl: bool = True  # does the richest fetched page pass on what it got?
 
@@ -33,11 +35,14 @@ class Otie:
     scale_: Callable[[float], None] = field(init=False, repr=False, default=lambda factor: None)
     relevance_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages
     cash_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages that got some
+    same_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # further addresses of fetched pages
     replay_: str = field(init=False, repr=False, default="")  # the fetched page that passes on its cash with this list
 
     def prepare(self, folder: object, judge: object) -> None:
         if self.a <= 0 or self.d < 1 or self.d % 2 == 0 or self.list_size < 1 or not 0 <= self.beta <= 1:
             raise BadInput("strategy: otie needs a > 0, d odd, list_size >= 1 and beta between 0 and 1")
+        if self.words < 1:
+            raise BadInput(f"strategy.words: {self.words} is less than 1")
         if not isinstance(judge, Glances):
             raise BadInput("strategy.kind: otie needs a topic that can judge a few words, and this kind cannot")
         self.judge_ = judge
@@ -55,10 +60,18 @@ class Otie:
         return waiting + found
 
     def learn(self, visit: Visit) -> None:
-        """A page that could not be fetched takes its money with it."""
+        """A page that could not be fetched takes its money with it; one that was known already keeps it."""
+        reply, asked = visit.reply, visit.reply.link.url
         if visit.page.url:
-            self.relevance_[visit.reply.link.url] = visit.verdict.relevance
-            self.db_.note(f"relevance:{visit.reply.link.url}", repr(visit.verdict.relevance))
+            self.relevance_[asked] = visit.verdict.relevance
+            self.db_.note(f"relevance:{asked}", repr(visit.verdict.relevance))
+            self._same(reply, asked)
+            return
+        known = visit.duplicate_of or (reply.detail if reply.error == "redirect-known" else "")
+        known = self.same_.get(known, known)
+        if known in self.relevance_:
+            self._same(reply, known)
+            self._pay(known, visit.score)
 
     def score(self, visit: Visit) -> Sequence[float]:
         links = visit.page.links
@@ -68,7 +81,7 @@ class Otie:
         promised = [
             -1.0
             if self.refuses_(link.url, link.depth)
-            else self.beta * r + (1 - self.beta) * self.judge_.relevance_of(page.context(link))
+            else self.beta * r + (1 - self.beta) * self.judge_.relevance_of(page.context(link, self.words))
             for link in links
         ]
         good = [(link.url, promise) for link, promise in zip(links, promised, strict=True) if promise >= 0]
@@ -97,20 +110,31 @@ class Otie:
 
     def _share(self, cash: float, links: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
         """Divide money among links; what fetched pages get is kept here, the rest is returned for the frontier."""
-        weights = [self.relevance_.get(url, promise) for url, promise in links]
+        weights = [self.relevance_.get(self.same_.get(url, url), promise) for url, promise in links]
         total = sum(weights)
         given: list[tuple[str, float]] = []
         for (url, _), weight in zip(links, weights, strict=True):
             share = cash * (weight / total if total > 0 else 1.0 / len(links))
-            if url in self.relevance_:
-                self.cash_[url] = self.cash_.get(url, 0.0) + share
-                self.db_.note(f"cash:{url}", repr(self.cash_[url]))
+            fetched = self.same_.get(url, url)
+            if fetched in self.relevance_:
+                self._pay(fetched, share)
             else:
                 given.append((url, share))
         if any(share > TOO_RICH for _, share in given):
             given = [(url, share / TOO_RICH) for url, share in given]
             self._shrink()
         return given
+
+    def _pay(self, page: str, cash: float) -> None:
+        self.cash_[page] = self.cash_.get(page, 0.0) + cash
+        self.db_.note(f"cash:{page}", repr(self.cash_[page]))
+
+    def _same(self, reply: Reply, page: str) -> None:
+        """All addresses that a request came by mean a page that was fetched."""
+        for address in (reply.link.url, *(exchange.url for exchange in reply.exchanges), reply.url):
+            if address != page and address not in self.relevance_:
+                self.same_[address] = page
+                self.db_.note(f"same:{address}", page)
 
     def _shrink(self) -> None:
         self.scale_(1 / TOO_RICH)
@@ -124,4 +148,5 @@ class Otie:
     def load(self, state: dict[str, Any]) -> None:
         self.replay_ = state["replay"]
         self.relevance_ = {url: float(text) for url, text in self.db_.notes("relevance:")}
+        self.same_ = dict(self.db_.notes("same:"))
         self.cash_ = {url: cash for url, text in self.db_.notes("cash:") if (cash := float(text)) > 0}

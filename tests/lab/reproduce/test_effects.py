@@ -23,8 +23,8 @@ def test_clearly_larger_is_reproduced() -> None:
     effect = better("A beats B.", Pair("A", "B", HIGH, LOW))
     assert effect.outcome == REPRODUCED
     assert effect.criterion == "A > B: paired one-tailed t-test, p < 0.05"
-    assert effect.measured.startswith("A 0.557, B 0.448; difference +0.110 ±")
-    assert "n = 4" in effect.measured
+    assert effect.measured.startswith("A 0.557, B 0.448: difference +0.110 ±")
+    assert "(+25%, n = 4" in effect.measured
 
 
 def test_the_other_way_round_is_not() -> None:
@@ -44,6 +44,42 @@ def test_one_task_shows_nothing() -> None:
     assert effect.outcome == CANNOT
     assert effect.measured == "A 0.900, B 0.100"
     assert undecided("They do not differ.", Pair("A", "B", [0.9], [0.1])).outcome == CANNOT
+
+
+@pytest.mark.parametrize(
+    ("ones", "others", "told"),
+    [
+        ([3.0, 3.2], [1.0, 1.0], "(3.1 times, n"),
+        ([1.0, 1.2], [2.0, 2.0], "(-45%, n"),
+        ([1.0, 1.1], [0.0, 0.0], "(n = 2"),
+        ([1.0, 1.001], [1.0, 1.0], "(n = 2"),
+    ],
+)
+def test_a_difference_is_told_as_documents_put_it(ones: list[float], others: list[float], told: str) -> None:
+    assert told in Pair("A", "B", ones, others).shown()
+
+
+def test_what_was_measured_is_said_once() -> None:
+    first, second = Pair("A", "B", HIGH, LOW, what="recall"), Pair("A", "C", HIGH, LOW, what="recall")
+    third = Pair("A", "B", HIGH, LOW, what="harvest")
+    measured = better("A beats all.", first, second, third).measured
+    assert measured.startswith("recall: A 0.557, B")
+    assert (measured.count("recall: "), measured.count("harvest: ")) == (1, 1)
+
+
+def test_the_direction_stands_beside_the_verdict() -> None:
+    """What goes as claimed may still be luck, and of several comparisons some may go the other way."""
+    up, down = Pair("A", "B", HIGH, LOW), Pair("B", "A", LOW, HIGH)
+    lucky = Pair("A", "B", [0.1, 0.9, 0.8], [0.0, 0.1, 0.7])
+    level = Pair("A", "B", [0.1, 0.9, 0.5], [0.2, 0.8, 0.49])
+    found = [better("x", *pairs) for pairs in ([up], [lucky], [up, down], [up, level], [level], [down])]
+    assert [effect.outcome == REPRODUCED for effect in found] == [True, *[False] * 5]
+    ways = ["as claimed", "as claimed", "in part", "in part", "no difference", "the contrary"]
+    assert [effect.direction for effect in found] == ways
+    assert [alike("x", margin, up).direction for margin in (0.2, 0.1)] == ["alike", "not alike"]
+    assert undecided("x", up).direction == "not alike"
+    assert cannot("x", "y").direction == better("x", Pair("A", "B", [1], [0])).direction == ""
+    assert is_true("x", "y", "z", False, "as claimed").direction == "as claimed"
 
 
 def test_alike_within_a_margin() -> None:

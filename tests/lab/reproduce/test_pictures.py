@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.lab.reproduce.pictures import Line, Panel, Picture, draw
+from lycosa.lab.reproduce.pictures import Line, Panel, Picture, _top, draw
 
 CURVES = Panel(
     "rates",
@@ -32,3 +32,12 @@ def test_the_same_picture_byte_for_byte(tmp_path: Path) -> None:
     for ending in ("png", "svg"):
         one, other = ((tmp_path / name / f"figure.{ending}").read_bytes() for name in ("a", "b"))
         assert one == other
+
+
+def test_panels_of_one_measure_have_one_scale() -> None:
+    """Published beside ours: the higher curve must be the higher one to the eye too."""
+    taller = Panel("more rates", "pages", "rate", [Line("one", [1], [0.9])])
+    assert _top([CURVES, taller]) == pytest.approx(0.945)
+    assert _top([CURVES, CURVES]) == pytest.approx(1.05 * 0.31)
+    assert _top([CURVES, CHANGES]) is None
+    assert _top([CURVES]) is None

@@ -70,7 +70,7 @@ def test_both_crawlers_on_one_site() -> None:
 def test_the_published_figures_reproduce_themselves() -> None:
     found = effects([published(), published(2), published(1)], 1_400)
     assert [effect.outcome for effect in found] == [REPRODUCED] * 4
-    assert found[0].measured.startswith("with search 118.0, baseline 45.0")
+    assert found[0].measured.startswith("publication pages found: with search 118.0, baseline 45.0")
 
 
 def test_without_a_gain_nothing_is_reproduced() -> None:

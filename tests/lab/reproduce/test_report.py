@@ -42,14 +42,22 @@ def test_a_page_has_all_its_parts_in_order() -> None:
 
 def test_verdicts_are_told_in_a_table() -> None:
     text = verdicts(EFFECTS)
-    assert "| Spiders \\| hunt. | one was seen | two were | **reproduced** |" in text
+    assert "| Spiders \\| hunt. | one was seen | two were | as claimed | **reproduced** |" in text
+    assert "| one did | the contrary | **not reproduced** |" in text
+    assert text.splitlines()[0].endswith("| direction | verdict |")
     assert text.count("**not reproduced**") == text.count("**cannot be shown here**") == 1
 
 
 def test_a_summary_counts() -> None:
     text = summary([REPORT, replace(REPORT, name="webs")])
     assert "6 claims: 2 reproduced, 2 not reproduced, 2 cannot be shown here." in text
-    assert "[webs](webs/report.md)" in text
+    assert "- [webs](webs/report.md): Do spiders hunt? *A document, 1999*" in text
+
+
+@pytest.mark.parametrize("text", [page(REPORT), summary([REPORT])])
+def test_words_and_signs_are_explained_to_those_who_know_nothing(text: str) -> None:
+    for word in ("n tasks", "(±)", "p, how likely", "*Direction*", "*verdict*", "*ratio*", "*rate*", "*recall*"):
+        assert word in text
 
 
 def test_what_is_written(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_the_published_figures_reproduce_themselves() -> None:
     more = [row("Open source", "50 seeds", 0.5, 0.58), row("Computer history", "50 seeds", 0.3, 0.39)]
     found = effects(published_rows(), more)
     assert [effect.outcome for effect in found[:4]] == [REPRODUCED] * 4
-    assert found[0].measured.startswith("rules 0.422, soft focus 0.363")
+    assert found[0].measured.startswith("harvest ratio: rules 0.422, soft focus 0.363")
 
 
 def test_figures_the_other_way_round_do_not() -> None:

@@ -12,6 +12,7 @@ from lycosa.lab.reproduce.terrain import (
     Generated,
     Reader,
     Recording,
+    Remembered,
     Request,
     chosen,
     drawn,
@@ -20,6 +21,7 @@ from lycosa.lab.reproduce.terrain import (
     terrain,
     told,
 )
+from lycosa.lab.webs import GeneratedPages
 from lycosa.types import BadInput, Page
 
 
@@ -149,3 +151,12 @@ def test_teaching_needs_two_labels(small: GeneratedWeb) -> None:
     teach(judge, lessons)
     assert judge.classifier_.labels == ["cooking", "music"]
     assert judge.focus_.target.tolist() == [False, True]
+
+
+def test_a_page_of_a_web_that_is_crawled_again_is_made_once() -> None:
+    made = site(3)
+    kept, plain = Remembered(made), GeneratedPages(made)
+    url = kept.seeds(1)[0]
+    assert kept.get(url) is kept.get(url)
+    assert kept.get(url) == plain.get(url)
+    assert kept.get("http://nowhere.example/") == plain.get("http://nowhere.example/")

@@ -16,6 +16,7 @@ from lycosa.lab.reproduce import ontology, ontology_findings, otie, publications
 from lycosa.lab.reproduce.report import PAGE, Report, summary, write
 from lycosa.lab.reproduce.terrain import Request
 from lycosa.lab.reproduce.work import Outcome, Work, do_all
+from lycosa.lab.writing import check_folder, writing
 from lycosa.types import BadInput
 
 
@@ -48,6 +49,7 @@ def reproduce(
     names = list(EXPERIMENTS) if name == ALL else [name]
     if not set(names) <= set(EXPERIMENTS):
         raise BadInput(f"there is no experiment {name!r} (there are: {', '.join(EXPERIMENTS)}, {ALL})")
+    check_folder(out)
     plans = {each: EXPERIMENTS[each].plan(request) for each in names}  # all of them first: what is wrong shows at once
     total, done = sum(map(len, plans.values())), 0
 
@@ -71,11 +73,13 @@ def reproduce(
         write(report, timings, out / each if name == ALL else out)
         reports.append(report)
     if name == ALL:
-        (out / PAGE).write_text(summary(reports), encoding="utf-8")
+        with writing(out / PAGE):
+            (out / PAGE).write_text(summary(reports), encoding="utf-8")
     return reports
 
 
 def _timed(work: Work[Any], job: Any) -> Outcome:
     started = time.process_time()
-    outcome = work(job)
+    with writing(Path("the folder for temporary files")):  # the only one that jobs write to
+        outcome = work(job)
     return {"outcome": outcome, "cpu_seconds": time.process_time() - started}

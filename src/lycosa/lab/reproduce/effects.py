@@ -1,4 +1,7 @@
-"""Did the effect that a document claims show again? Decided by a criterion that is stated, from the data alone."""
+"""Did the effect that a document claims show again? Decided by a criterion that is stated, from the data alone.
+
+Beside the verdict stands the direction: whether the figures at least go the way that was claimed.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,6 +16,7 @@ CANNOT: Literal["cannot be shown here"] = "cannot be shown here"
 LEVEL = 0.05  # of significance, as the documents that test at all have it
 
 Outcome = Literal["reproduced", "not reproduced", "cannot be shown here"]
+Direction = Literal["as claimed", "in part", "no difference", "the contrary", "alike", "not alike", ""]
 
 
 class Effect(Struct, frozen=True):
@@ -22,6 +26,7 @@ class Effect(Struct, frozen=True):
     criterion: str
     measured: str
     outcome: Outcome
+    direction: Direction = ""  # that the figures go; empty where there is nothing to tell
 
 
 class Pair(Struct, frozen=True):
@@ -32,6 +37,7 @@ class Pair(Struct, frozen=True):
     ones: Sequence[float]
     others: Sequence[float]
     digits: int = 3
+    what: str = ""  # the measure, for somebody who sees nothing else
 
     def shown(self) -> str:
         """The means, and the difference with its standard error."""
@@ -40,12 +46,25 @@ class Pair(Struct, frozen=True):
             return text
         tested = self.test()
         return (
-            f"{text}; difference {tested.difference:+.{self.digits}f} ± {tested.error:.{self.digits}f}"
-            f" (n = {len(self.ones)}, p = {tested.p:.2g})"
+            f"{text}: difference {tested.difference:+.{self.digits}f} ± {tested.error:.{self.digits}f}"
+            f" ({self._relative()}n = {len(self.ones)}, p = {tested.p:.2g})"
         )
+
+    def way(self) -> int:
+        """1 if the first is larger, -1 if it is smaller, 0 if they are no further apart than one standard error."""
+        tested = self.test()
+        return 0 if abs(tested.difference) <= tested.error else 1 if tested.difference > 0 else -1
 
     def test(self) -> Comparison:
         return paired_t_test(self.ones, self.others)
+
+    def _relative(self) -> str:
+        """In percent of the second, or how many times it is: as documents put it."""
+        one, other = mean(self.ones), mean(self.others)
+        if other <= 0 or one < 0:
+            return ""
+        told = f"{one / other:.1f} times" if one >= 2 * other else f"{one / other - 1:+.0%}"
+        return "" if told in ("+0%", "-0%") else f"{told}, "
 
     def _number(self, value: float) -> str:
         return f"{value:.{self.digits}f}"
@@ -57,29 +76,29 @@ def better(claim: str, *pairs: Pair) -> Effect:
     if any(len(pair.ones) < 2 for pair in pairs):
         return Effect(claim, criterion, _shown(pairs), CANNOT)
     held = all(pair.test().is_significant(LEVEL) for pair in pairs)
-    return Effect(claim, criterion, _shown(pairs), REPRODUCED if held else NOT_REPRODUCED)
+    return Effect(claim, criterion, _shown(pairs), REPRODUCED if held else NOT_REPRODUCED, _direction(pairs))
 
 
 def alike(claim: str, margin: float, *pairs: Pair) -> Effect:
     """The two of each pair differ by no more than the margin in the mean."""
     criterion = f"{_names(pairs, ' and ')} differ by at most {margin:g} in the mean{_each(pairs)}"
     held = all(abs(mean(pair.ones) - mean(pair.others)) <= margin for pair in pairs)
-    return Effect(claim, criterion, _shown(pairs), REPRODUCED if held else NOT_REPRODUCED)
+    return _level(claim, criterion, pairs, held)
 
 
 def undecided(claim: str, pair: Pair) -> Effect:
     """The test finds no difference, in neither direction."""
     criterion = f"{pair.first} and {pair.second}: paired two-tailed t-test, p >= {LEVEL}"
     if len(pair.ones) < 2:
-        return Effect(claim, criterion, pair.shown(), CANNOT)
+        return Effect(claim, criterion, _shown([pair]), CANNOT)
     p = pair.test().p
-    held = 2 * min(p, 1 - p) >= LEVEL
-    return Effect(claim, criterion, pair.shown(), REPRODUCED if held else NOT_REPRODUCED)
+    return _level(claim, criterion, [pair], 2 * min(p, 1 - p) >= LEVEL)
 
 
-def is_true(claim: str, criterion: str, measured: str, held: bool) -> Effect:
-    """For a criterion of another kind."""
-    return Effect(claim, criterion, measured, REPRODUCED if held else NOT_REPRODUCED)
+def is_true(claim: str, criterion: str, measured: str, held: bool, direction: Direction = "") -> Effect:
+    """For a criterion of another kind; the direction is told where it does not follow from the verdict."""
+    way: Direction = direction or ("as claimed" if held else "the contrary")
+    return Effect(claim, criterion, measured, REPRODUCED if held else NOT_REPRODUCED, way)
 
 
 def cannot(claim: str, why: str) -> Effect:
@@ -94,5 +113,20 @@ def _each(pairs: Sequence[Pair]) -> str:
     return ", in each case" if len(pairs) > 1 else ""
 
 
+def _level(claim: str, criterion: str, pairs: Sequence[Pair], held: bool) -> Effect:
+    outcome = REPRODUCED if held else NOT_REPRODUCED
+    return Effect(claim, criterion, _shown(pairs), outcome, "alike" if held else "not alike")
+
+
+def _direction(pairs: Sequence[Pair]) -> Direction:
+    ways = {pair.way() for pair in pairs}
+    if len(ways) > 1:
+        return "in part"
+    return "as claimed" if ways == {1} else "the contrary" if ways == {-1} else "no difference"
+
+
 def _shown(pairs: Sequence[Pair]) -> str:
-    return "; ".join(pair.shown() for pair in pairs)
+    """One after the other; what was measured is said when it is another than before."""
+    before = [""] + [pair.what for pair in pairs]
+    named = (f"{pair.what}: " if pair.what != last else "" for pair, last in zip(pairs, before, strict=False))
+    return "; ".join(f"{name}{pair.shown()}" for name, pair in zip(named, pairs, strict=True))

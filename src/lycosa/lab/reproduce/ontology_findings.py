@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lycosa.lab.reproduce.effects import Effect, Pair, better, is_true
+from lycosa.lab.reproduce.effects import Direction, Effect, Pair, better, is_true
 from lycosa.lab.reproduce.measures import averaged, marks, text_of
 from lycosa.lab.reproduce.ontology import (
     BEST,
@@ -60,7 +60,7 @@ def effects(found: Sequence[Outcome]) -> list[Effect]:
 
 def _further(found: Sequence[Outcome], limit: float) -> list[Effect]:
     """Frequencies, link analysis, robustness."""
-    names = "relevance in the unfocused crawl", "in the focused one"
+    names = "relevance of the same pages in the unfocused crawl", "in the focused one"
     analysis = pair(found, f"{FOCUSED} {limit}", f"without analysis {limit}")
     return [
         better(
@@ -69,19 +69,31 @@ def _further(found: Sequence[Outcome], limit: float) -> list[Effect]:
         ),
         better(
             "So with common frequencies the harvest rate of the unfocused crawl would be lower (by about half).",
-            pair(found, f"own unfocused {limit}", f"{UNFOCUSED} {limit}"),
+            Pair(
+                "with its own frequencies",
+                "with common ones",
+                *_rates(found, f"own unfocused {limit}", f"{UNFOCUSED} {limit}"),
+                what=_RATE,
+            ),
         ),
         _slight("Link analysis raises the harvest rate slightly.", analysis, 1, 0.1),
         better(
             "Crawls from disjoint seeds find the same pages (robustness .497).",
-            _two(found, ("overlap", "by chance"), "robustness", ("overlap", "by_chance")),
+            _two(found, ("share of pages in common", "by chance"), "robustness", ("overlap", "by_chance")),
         ),
     ]
 
 
 def pair(found: Sequence[Outcome], one: str, other: str) -> Pair:
+    return Pair(one, other, *_rates(found, one, other), what=_RATE)
+
+
+def _rates(found: Sequence[Outcome], one: str, other: str) -> tuple[list[float], list[float]]:
     ones, others = ([row["rates"][name]["harvest"] for row in found] for name in (one, other))
-    return Pair(one, other, ones, others)
+    return ones, others
+
+
+_RATE = "harvest rate"
 
 
 def _at_limits(found: Sequence[Outcome], one: str, other: str) -> list[Pair]:
@@ -96,11 +108,11 @@ def _two(found: Sequence[Outcome], names: tuple[str, str], group: str, keys: tup
 def _quarters(found: Sequence[Outcome], run: str) -> Pair:
     """The end of a crawl against its beginning."""
     ones, others = ([row["rates"][run][quarter] for row in found] for quarter in ("last_quarter", "first_quarter"))
-    return Pair("last quarter", "first quarter", ones, others)
+    return Pair("last quarter", "first quarter", ones, others, what=_RATE)
 
 
 def _swapped(both: Pair) -> Pair:
-    return Pair(both.second, both.first, both.others, both.ones, both.digits)
+    return Pair(both.second, both.first, both.others, both.ones, both.digits, both.what)
 
 
 def _slight(claim: str, both: Pair, errors: int, most: float) -> Effect:
@@ -109,7 +121,9 @@ def _slight(claim: str, both: Pair, errors: int, most: float) -> Effect:
     error = standard_error(gains) if len(gains) > 1 else 0.0
     above = "its standard error" if errors > 0 else "minus its standard error"
     criterion = f"{both.first} less {both.second} is above {above} and below {most:g}"
-    return is_true(claim, criterion, both.shown(), errors * error < mean(gains) < most)
+    least = min(0.0, errors * error)
+    way: Direction = "as claimed" if mean(gains) > least else "the contrary"
+    return is_true(claim, criterion, f"{both.what}: {both.shown()}", errors * error < mean(gains) < most, way)
 
 
 def _table(found: Sequence[Outcome]) -> Table:

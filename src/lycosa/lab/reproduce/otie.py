@@ -163,14 +163,18 @@ def _about_time(found: Sequence[Outcome]) -> Effect:
 def about_settings(found: Sequence[Outcome]) -> list[Effect]:
     """What a and d do."""
     swept = [row["settings"] for row in found if row["settings"]]
-    claims = ("A larger a raises the harvest rate.", "A larger a lowers the recall.", "d makes no difference.")
+    claims = (
+        "A larger a (money follows relevance more) raises the harvest rate.",
+        "A larger a lowers the recall.",
+        "d (money follows only clear relevance) makes no difference.",
+    )
     if len(swept) < 2:
         return [cannot(claim, "tried on one topic only") for claim in claims]
     low, _, _, high, small, large = (f"a = {a:g}, d = {d}" for a, d in SETTINGS)
 
     def between(one: str, other: str, key: str) -> Pair:
         ones, others = ([row[name][key][-1] for row in swept] for name in (one, other))
-        return Pair(f"{key} with {one}", f"with {other}", ones, others)
+        return Pair(one, other, ones, others, what=_WHAT[key])
 
     return [
         better(claims[0], between(high, low, "harvest")),
@@ -179,17 +183,20 @@ def about_settings(found: Sequence[Outcome]) -> list[Effect]:
     ]
 
 
+_WHAT = {"recall": "target recall", "harvest": "harvest rate"}
+
+
 def _last(found: Sequence[Outcome], name: str, key: str, at: int = -1) -> list[float]:
     return [row["algorithms"][name][key][at] for row in found]
 
 
 def pair(found: Sequence[Outcome], one: str, other: str, key: str, at: int = -1) -> Pair:
-    return Pair(one, other, _last(found, one, key, at), _last(found, other, key, at))
+    return Pair(one, other, _last(found, one, key, at), _last(found, other, key, at), what=_WHAT[key])
 
 
 def _time_pair(found: Sequence[Outcome], one: str, other: str) -> Pair:
     ones, others = ([float(row["algorithms"][name]["rounds"]) for row in found] for name in (one, other))
-    return Pair(one, other, ones, others, 0)
+    return Pair(one, other, ones, others, 0, "pauses")
 
 
 def _table(found: Sequence[Outcome]) -> Table:
@@ -222,9 +229,9 @@ def _times(found: Sequence[Outcome]) -> Table:
     base = mean([float(row["algorithms"][OTIE]["rounds"]) for row in found])
     slow = mean([float(row["algorithms"][CONTEXT]["rounds"]) for row in found])
     note = f"""Ours is computed from the order of fetching: a list of {LIST} is over when the host with most URLs on
-        it has answered them all, one after the other, and {THREADS} threads share the work. Link-context over OTIE:
-        published 2.86, ours {slow / base:.2f}."""
-    return Table("Time", ["algorithm", "published: minutes for 100,000 pages", "ours: rests"], rows, note)
+        it has answered them all, one after the other with a pause after each, and {THREADS} threads share the work;
+        the unit is such a pause. Link-context over OTIE: published 2.86, ours {slow / base:.2f}."""
+    return Table("Time", ["algorithm", "published: minutes for 100,000 pages", "ours: pauses in all"], rows, note)
 
 
 def _settings(found: Sequence[Outcome]) -> list[Table]:
@@ -285,10 +292,10 @@ def _ours(request: Request, found: Sequence[Outcome], pages: int) -> str:
 _CLAIMS = """
 Every page has money. A page that is fetched gives its money to the pages it links to, more to those whose link
 looks relevant, and the richest URL is asked next; a relevant page's money grows before it is given on, an
-irrelevant page's shrinks. So the score of a URL has both in it: how many links lead to it, and what is known of
-their content. The document claims that this finds more of the pages that editors of a directory list than following
-links alone (OPIC) or content alone (link-context prediction), with a harvest rate as good as the latter's, in much
-less time.
+irrelevant page's shrinks: by how much is set by a, and how clear its relevance must be by d. So the score of a URL
+has both in it: how many links lead to it, and what is known of their content. The document claims that this finds
+more of the pages that editors of a directory list than following links alone (OPIC) or content alone (link-context
+prediction), with a harvest rate as good as the latter's, in much less time.
 """
 _PROTOCOL = """
 30 topics of a web directory; ten listed pages of each are the seeds, the others the targets. 20,000 pages for each

@@ -60,11 +60,23 @@ def draw(picture: Picture, out: Path) -> None:
             axes = figure.add_subplot(1, len(picture.panels), place)
             _curves(axes, panel)
             axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=panel.title)
-            axes.set_ylim(bottom=panel.floor)
+            axes.set_ylim(bottom=panel.floor, top=_top(picture.panels))
             axes.grid(alpha=0.3)
             axes.legend(fontsize=9.5, framealpha=0.85)
         figure.savefig(out / f"{picture.name}.png", dpi=110, metadata={"Software": None})
         figure.savefig(out / f"{picture.name}.svg", metadata={"Date": None})
+
+
+def _top(panels: Sequence[Panel]) -> float | None:
+    """One scale for panels that show the same measure, so that they can be compared; None: each has its own."""
+    if len(panels) < 2 or len({(panel.ylabel, panel.floor) for panel in panels}) > 1:
+        return None
+    highest = [
+        max(map(sum, zip(line.y, line.error or [0.0] * len(line.y), strict=True)))
+        for panel in panels
+        for line in panel.lines
+    ]
+    return 1.05 * max(highest)
 
 
 def _curves(axes: "Axes", panel: Panel) -> None:

@@ -185,19 +185,20 @@ def effects(main: Sequence[Outcome], pages: int) -> list[Effect]:
     """More at the end, no slow start, no end before the end."""
     half = len(points(pages)) // 2 - 1
     ones, others = ([float(row[name]["found"][-1] - row[name]["found"][half]) for row in main] for name in _MORE)
-    second = Pair(f"{IMPROVED}, second half", f"{BASE}, second half", ones, others, 1)
+    second = Pair(f"{IMPROVED}, second half", f"{BASE}, second half", ones, others, 1, _FOUND)
     return [
         _more("In the end the search has found 2.6 times the publication pages.", pair(main, -1)),
         _more("The search avoids the slow start: more pages are found after the first hundred.", pair(main, 0)),
         _more("The baseline dries up while the search goes on finding pages at an almost constant speed.", second),
         _more(
             "F1 of the search is about three times the baseline's (.149 and .057).",
-            Pair(IMPROVED, BASE, _f1(main, IMPROVED, pages), _f1(main, BASE, pages)),
+            Pair(IMPROVED, BASE, _f1(main, IMPROVED, pages), _f1(main, BASE, pages), what="F1"),
         ),
     ]
 
 
 _MORE = (IMPROVED, BASE)
+_FOUND = "publication pages found"
 
 
 def _more(claim: str, both: Pair) -> Effect:
@@ -205,12 +206,12 @@ def _more(claim: str, both: Pair) -> Effect:
     if len(both.ones) > 1:
         return better(claim, both)
     criterion = f"{both.first} > {both.second}; on one site there is no test"
-    return is_true(claim, criterion, both.shown(), both.ones[0] > both.others[0])
+    return is_true(claim, criterion, f"{both.what}: {both.shown()}", both.ones[0] > both.others[0])
 
 
 def pair(rows: Sequence[Outcome], at: int) -> Pair:
     ones, others = ([float(row[name]["found"][at]) for row in rows] for name in _MORE)
-    return Pair(IMPROVED, BASE, ones, others, 1)
+    return Pair(IMPROVED, BASE, ones, others, 1, _FOUND)
 
 
 def _f1(rows: Sequence[Outcome], name: str, pages: int) -> list[float]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from lycosa.lab.reproduce.effects import Effect
 from lycosa.lab.reproduce.pictures import Picture, draw
-from lycosa.types import BadInput
+from lycosa.lab.writing import make_folder, writing
 
 PAGE, RESULTS, TIMINGS = "report.md", "results.json", "timings.json"
 _DIGITS = 6  # of a number in results.json: more would be noise of the last bits
@@ -42,16 +42,14 @@ class Report(Struct, frozen=True):
 
 def write(report: Report, timings: Mapping[str, Any], out: Path) -> None:
     """The page, its pictures, the figures behind them; how long it took lies apart, since it never repeats."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
+    with writing(out):
         for picture in report.pictures:
             draw(picture, out)
         (out / PAGE).write_text(page(report), encoding="utf-8")
         effects = [msgspec.to_builtins(effect) for effect in report.effects]
         _write_json({"experiment": report.name, "effects": effects, **report.data}, out / RESULTS)
         _write_json(timings, out / TIMINGS)
-    except OSError as error:
-        raise BadInput(f"{error.filename or out}: cannot be written: {error.strerror}") from None
 
 
 def page(report: Report) -> str:
@@ -67,6 +65,7 @@ def page(report: Report) -> str:
         flow(report.ours),
         "## What came of it",
         verdicts(report.effects),
+        flow(_LEGEND),
         *(part for picture in report.pictures for part in (_image(picture), flow(picture.caption))),
         *(_table(table) for table in report.tables),
         "## Before you believe it",
@@ -87,14 +86,17 @@ def _image(picture: Picture) -> str:
 
 def verdicts(effects: Sequence[Effect]) -> str:
     """The claims one by one."""
-    rows = [[effect.claim, effect.criterion, effect.measured, f"**{effect.outcome}**"] for effect in effects]
-    return _rows(["the document says", "we call it reproduced if", "we measured", ""], rows)
+    rows = [
+        [effect.claim, effect.criterion, effect.measured, effect.direction, f"**{effect.outcome}**"]
+        for effect in effects
+    ]
+    return _rows(["the document says", "we call it reproduced if", "we measured", "direction", _VERDICT], rows)
 
 
 def summary(reports: Sequence[Report]) -> str:
     """One page over several experiments: every claim and its verdict."""
     rows = [
-        [_link(report), effect.claim, effect.measured or effect.criterion, f"**{effect.outcome}**"]
+        [_link(report), effect.claim, effect.measured or effect.criterion, effect.direction, f"**{effect.outcome}**"]
         for report in reports
         for effect in report.effects
     ]
@@ -103,15 +105,31 @@ def summary(reports: Sequence[Report]) -> str:
         for effect in report.effects:
             counts[effect.outcome] = counts.get(effect.outcome, 0) + 1
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items(), key=lambda item: -item[1]))
-    heading = "# The published experiments, done again"
-    return "\n\n".join([heading, f"{sum(counts.values())} claims: {told}.", _rows(_SUMMARY, rows)]) + "\n"
+    told = f"{sum(counts.values())} claims: {told}. {_OVER_ALL}"
+    documents = "\n".join(f"- {_link(report)}: {report.title} *{report.source}*" for report in reports)
+    parts = ["# The published experiments, done again", flow(told), documents, _rows(_SUMMARY, rows), flow(_LEGEND)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _link(report: Report) -> str:
     return f"[{report.name}]({report.name}/{PAGE})"
 
 
-_SUMMARY = ["experiment", "the document says", "we measured", ""]
+_VERDICT = "verdict"
+_SUMMARY = ["experiment", "the document says", "we measured", "direction", _VERDICT]
+_OVER_ALL = """
+Each document describes a crawler and what it does better than others. We built the crawler, repeated the experiment
+on a smaller web, and asked of every claim whether it shows. Published figures stand beside ours in the report of
+each experiment, with the criterion of every verdict, pictures, and what to know before believing it.
+"""
+_LEGEND = """
+How to read it: figures are means over n tasks (topics, sets of seeds, or sites); a difference has its standard
+error (±), its size in relation to the second figure, and p, how likely it is to be that large by luck alone.
+*Direction* is the way the figures go (no difference: no more than one standard error), *verdict* whether the
+criterion was met: what goes as claimed is still not reproduced where it may be luck, or where one of several
+comparisons goes the other way. Harvest *ratio*: mean relevance of the fetched pages; harvest *rate*: share of them
+that are relevant; *recall*: share of the targets that were fetched.
+"""
 
 
 def _table(table: Table) -> str:
@@ -119,7 +137,7 @@ def _table(table: Table) -> str:
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    prose = columns[-1] == ""  # a verdict at the end: no figures to be set under each other
+    prose = columns[-1] == _VERDICT  # sentences: no figures to be set under each other
     rule = ["---" if place == 0 or prose else "--:" for place in range(len(columns))]
     lines = [columns, rule, *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)

@@ -111,7 +111,7 @@ def name_of(own: float, following: float) -> str:
     return f"{own:.0%} own, {following:.0%} next"
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)  # one for each web of the experiment: they come back with 50 seeds
 def lessons(request: Request, site: GeneratedWeb) -> tuple[Classifier, RuleBase]:
     """Train on example pages, then classify what they link to and count: which classes link to which?"""
     ground = terrain(request, site)
@@ -203,7 +203,13 @@ def effects(main: Sequence[Outcome], many: Sequence[Outcome]) -> list[Effect]:
         return [*found, cannot("With 50 seeds it is the same.", "no class lists 50 pages to start from")]
     small = [row for row in main if row["run"] == "set 1" and any(_same(row, run) for run in many)]
     pairs = [
-        Pair(f"{name} from {MANY}", f"from {SET}", _of(many, name, "harvest_ratio"), _of(small, name, "harvest_ratio"))
+        Pair(
+            f"{name} from {MANY}",
+            f"from {SET}",
+            _of(many, name, _RATIO),
+            _of(small, name, _RATIO),
+            what="harvest ratio",
+        )
         for name in (BASE, RULED)
     ]
     fifth = len(many[0][BASE]["curve"]) // 5 - 1
@@ -218,7 +224,7 @@ def _same(row: Outcome, other: Outcome) -> bool:
 
 def _at(rows: Sequence[Outcome], place: int, when: str) -> Pair:
     ones, others = ([row[name]["curve"][place] for row in rows] for name in (RULED, BASE))
-    return Pair(f"{RULED} {when}", f"{BASE} {when}", ones, others)
+    return Pair(f"{RULED} {when}", f"{BASE} {when}", ones, others, what="harvest ratio")
 
 
 def _of(rows: Sequence[Outcome], name: str, key: str) -> list[float]:
@@ -226,7 +232,11 @@ def _of(rows: Sequence[Outcome], name: str, key: str) -> list[float]:
 
 
 def _pair(rows: Sequence[Outcome], key: str) -> Pair:
-    return Pair(RULED, BASE, [row[RULED][key] for row in rows], [row[BASE][key] for row in rows])
+    what = key.replace("exclusive_harvest_ratio", "harvest ratio of pages that the other crawl did not fetch")
+    return Pair(RULED, BASE, _of(rows, RULED, key), _of(rows, BASE, key), what=what.replace("_", " "))
+
+
+_RATIO = "harvest_ratio"
 
 
 def published() -> Table:

@@ -34,6 +34,7 @@ HOSTS = 60  # of each topic
 PAGES = 50  # of each host
 # Harder than the generated web is by default: there 96 of 100 pages of a plain focused crawl are on topic.
 SPARSE = Links(count=(10, 20), locality=0.4, anchor_quality=0.25)
+_KEPT = 8_192  # pages of a few kilobytes each: what the crawls of one topic fetch
 _TWIN = 1_000_003  # between the seed numbers of a web and of the one its examples are from
 
 
@@ -64,12 +65,20 @@ class Terrain(Protocol):
     def beyond(self, page: Page, most: int) -> Iterable[tuple[str, Page]]: ...  # some of what an example links to
 
 
+class Remembered(GeneratedPages):
+    """A generated web that is crawled again and again: a page that was made is kept for the next crawl."""
+
+    def __init__(self, site: GeneratedWeb) -> None:
+        super().__init__(site)
+        self.get = lru_cache(maxsize=_KEPT)(super().get)  # type: ignore[method-assign]
+
+
 class Generated:
     """A generated web; a directory lists the home pages of the hosts of a topic, as directories do."""
 
     def __init__(self, site: GeneratedWeb) -> None:
         self.site = site
-        self.web: Pages = GeneratedPages(site)
+        self.web: Pages = Remembered(site)
         self.classes: Sequence[str] = site.text.topics
         self._school = GeneratedPages(replace(site, seed=site.seed + _TWIN))
         self._read = Reader(self._school)

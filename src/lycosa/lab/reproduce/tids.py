@@ -164,7 +164,7 @@ def _above(both: Pair) -> Effect:
 
 def pair(found: Sequence[Outcome], one: str, other: str, key: str) -> Pair:
     ones, others = ([row["crawls"][name][key] for row in found] for name in (one, other))
-    return Pair(one, other, ones, others, 2)
+    return Pair(one, other, ones, others, 2, "mean score" if key == "mean" else f"% of pages that score {key}")
 
 
 def _table(found: Sequence[Outcome]) -> Table:
