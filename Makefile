@@ -15,7 +15,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
 	touch $@
 
-demo: $(VENV)/.dev  ## crawl an embedded web and compare two strategies
+demo: $(VENV)/.dev  ## crawl an embedded web and compare three strategies
 	$(BIN)/python -m lycosa.lab.demo --out demo-out
 
 test: $(VENV)/.dev  ## all tests

@@ -32,6 +32,7 @@ STRATEGIES = {
     "breadth-first": "",
     "best-first": "",
     "hard-focus": "",
+    "learned": "",
     "link-context": "",
     "opic": "list_size = 7",
     "otie": "list_size = 5",

@@ -85,7 +85,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
 
     seeds: list[str] | str = []
     topic: dict[str, Any] = field(default_factory=dict)
-    strategy: dict[str, Any] = field(default_factory=lambda: {"kind": "best-first"})
+    strategy: dict[str, Any] = field(default_factory=lambda: {"kind": "learned"})
     scope: Scope = Scope()
     fetch: Fetch = Fetch()
     limits: Limits = Limits()

@@ -18,6 +18,7 @@ from lycosa import cli, config
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.run import lock
+from lycosa.strategy.explained import IN_WORDS
 
 
 class Outcome(NamedTuple):
@@ -87,6 +88,7 @@ def test_new_writes_a_folder_that_can_be_read(lycosa: Call, tmp_path: Path) -> N
     settings, _ = config.load(tmp_path / "mine")
     assert settings.limits == config.Limits()
     assert settings.scope == config.Scope()
+    assert settings.strategy == config.Config().strategy == {"kind": "learned"}
 
 
 def test_new_overwrites_nothing(lycosa: Call, tmp_path: Path) -> None:
@@ -179,7 +181,7 @@ async def test_a_crawl_keeps_its_strategy(crawled: Any, in_thread: Any) -> None:
     folder, _ = crawled
     outcome = await in_thread("crawl", folder, "--strategy", "breadth-first")
     assert outcome.code == 2
-    assert "began with strategy best-first" in outcome.err
+    assert "began with strategy learned" in outcome.err
 
 
 async def test_ctrl_c_stops_it_and_the_same_command_goes_on(web: Any, in_thread: Any, tmp_path: Path) -> None:
@@ -326,6 +328,16 @@ async def test_show(crawled: Any, in_thread: Any) -> None:
     assert report["best"][0]["relevance"] >= report["best"][-1]["relevance"]
 
 
+async def test_show_tells_what_was_learned(crawled: Any, in_thread: Any) -> None:
+    folder, _ = crawled
+    out = (await in_thread("show", folder)).out
+    for words in ("learned: weight of evidence", "learned: words", "learned: hosts"):
+        assert words in out
+    learned = json.loads((await in_thread("show", folder, "--json")).out)["learned"]
+    assert set(learned["weight of evidence"]) == set(IN_WORDS.values())
+    assert all(name.startswith(("/", "“")) for name in learned["words"])
+
+
 async def test_after_a_kill_show_says_so(crawled: Any, in_thread: Any) -> None:
     folder, _ = crawled
     with sqlite3.connect(folder / "crawl.db") as db:
@@ -343,7 +355,11 @@ async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> N
     assert out.index(source) < out.index(url)
     assert "score 0." in out
     assert "relevance" in out
-    assert "it waits" in (await in_thread("why", folder, waiting)).out
+    for asked in (url, waiting):
+        told = (await in_thread("why", folder, asked)).out
+        assert "what made the score (log-odds):" in told
+        assert "its own words, in anchor and address" in told
+    assert "it waits" in told
     outcome = await in_thread("why", folder, "http://nobody.knows/")
     assert (outcome.code, outcome.err) == (2, "lycosa: http://nobody.knows/: this crawl does not know the URL\n")
 

@@ -19,7 +19,9 @@ from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Verdict, Visit
 
 
 def visit(url: str, source: str = "", relevance: float = 0.0, **more: Any) -> Visit:
-    reply = Reply(Link(url, source, "the anchor [red]"), url=url, status=200, body=b"x" * 10, at=5.0, **more)
+    reply = Reply(
+        Link(url, source, "the anchor [red]" if source else ""), url=url, status=200, body=b"x" * 10, at=5.0, **more
+    )
     verdict = Verdict(relevance, relevance >= 0.5, "good", why={"spider": 0.7, "web": -0.1})
     page = Page(url, f"title of {url}")
     return Visit(reply, page, verdict, SEED_SCORE if not source else 0.25, digest="" if reply.error else url)
@@ -81,6 +83,28 @@ def test_show_draws_all_of_it(db: CrawlDb) -> None:
         "rests until",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("account", "line"),
+    [
+        ('{"day": 20000, "asked": 12}', "12 queries on 2024-10-04"),
+        ('{"day": 20000, "asked": 1, "failures": 1, "trouble": "http-429"}', "; the last one failed (http-429)"),
+        (
+            '{"day": 20000, "asked": 5, "failures": 4, "trouble": "[b]timeout\\u001b", "rests_until": 5000}',
+            "5 queries on 2024-10-04; the last 4 failed ([b]timeout ), rests until ",
+        ),
+    ],
+)
+def test_show_says_whether_the_search_engine_answers(db: CrawlDb, account: str, line: str) -> None:
+    def shown() -> str:
+        return text_of(lambda console: draw(read_report(db), console, running=False, now=1_000.0))
+
+    assert "search" not in shown()
+    assert read_report(db).search is None
+    db.put("search", account)
+    assert line in shown()
+    assert read_report(db).search is not None
 
 
 def test_why_it_stopped_or_what_it_waits_for(db: CrawlDb) -> None:

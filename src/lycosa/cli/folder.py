@@ -10,6 +10,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+from msgspec.structs import replace
 from rich.console import Console
 
 from lycosa import config
@@ -23,6 +24,7 @@ from lycosa.output.table import Row, write_table
 from lycosa.output.why import draw_path, read_path
 from lycosa.output.xtm import export as write_map
 from lycosa.run import lock, run_folder
+from lycosa.strategy import explained
 from lycosa.types import SEED_SCORE, BadInput
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
@@ -88,6 +90,8 @@ def show(
         return
     db = _open(directory)
     report = read_report(db)
+    if report.strategy == "learned":
+        report = replace(report, learned=explained.learned(db))
     if json:
         typer.echo(msgspec.json.encode(report).decode())
     else:
@@ -99,7 +103,10 @@ def why(
     url: Annotated[str, typer.Argument(metavar="URL", help="A URL the crawl knows.", show_default=False)],
 ) -> None:
     """The path of links from a seed to a URL, each score, the verdict and its reasons."""
-    draw_path(read_path(_open(directory), url), Console())
+    db = _open(directory)
+    path = read_path(db, url)
+    evidence = explained.explain(db, path[-1].url) if db.get("strategy") == "learned" else {}
+    draw_path(path, Console(), evidence)
 
 
 class Format(StrEnum):

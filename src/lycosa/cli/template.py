@@ -10,7 +10,7 @@ kind = "keywords"
 words = ["topic map", "ontology"]      # words and phrases; a page is judged by how well it covers them
 
 [strategy]                             # which link to follow next
-kind = "best-first"                    # best-first: links of relevant pages first; breadth-first: first found first
+kind = "learned"                       # learns which links pay; best-first: links of relevant pages first
 
 [scope]                                # which URLs may be asked at all
 domains = []                           # these and their subdomains; empty: any

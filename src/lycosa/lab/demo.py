@@ -20,13 +20,14 @@ from lycosa.clock import WallClock
 from lycosa.db import CrawlDb
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.serve import Server
+from lycosa.lab.writing import writing
 from lycosa.output.progress import Progress
 from lycosa.output.show import chart
 from lycosa.run import Run, lock
 from lycosa.types import BadInput
 
 TOPIC = "astronomy"
-STRATEGIES = ("breadth-first", "best-first")
+STRATEGIES = ("breadth-first", "best-first", "learned")
 WEB = GeneratedWeb(
     pages=6_000,
     hosts=30,
@@ -117,7 +118,8 @@ def draw(found: dict[str, list[bool]], out: Path) -> None:
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.savefig(out, dpi=110)
+    with writing(out):
+        figure.savefig(out, dpi=110)
     pyplot.close(figure)
 
 

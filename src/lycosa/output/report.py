@@ -26,6 +26,16 @@ class BestPage(Struct, frozen=True):
     label: str
 
 
+class SearchReport(Struct, frozen=True):
+    """How the crawl stands with its search engine."""
+
+    day: int = 0  # since the epoch
+    asked: int = 0  # on that day
+    failures: int = 0  # in a row
+    rests_until: float = 0.0
+    trouble: str = ""  # what failed last
+
+
 class Report(Struct, frozen=True):
     """All that `lycosa show` tells."""
 
@@ -47,6 +57,8 @@ class Report(Struct, frozen=True):
     curve: list[float]  # share of relevant pages among those fetched so far, at equal steps
     best: list[BestPage]
     hosts: list[HostReport]
+    search: SearchReport | None = None  # if it ever asked an engine
+    learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
 
 
 def read_report(db: CrawlDb, top: int = 10) -> Report:
@@ -78,6 +90,7 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
         curve=harvest_curve([row[0] for row in db.execute(_ON_TOPIC)], CURVE_POINTS),
         best=[BestPage(*row) for row in db.execute(_BEST, (top,))],
         hosts=_hosts(db, top),
+        search=msgspec.json.decode(text, type=SearchReport) if (text := db.get("search")) else None,
     )
 
 

@@ -1,14 +1,14 @@
 """Draw a report on a terminal."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lycosa.output.report import Report
+from lycosa.output.report import Report, SearchReport
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -33,7 +33,9 @@ def draw(report: Report, console: Console, running: bool, now: float) -> None:
     console.print(Text(status(report, running, now), style="bold"), soft_wrap=True)
     facts = Table(box=None, show_header=False, pad_edge=False)
     for name, value in _facts(report):
-        facts.add_row(Text(name, style="dim"), value)
+        facts.add_row(Text(name, style="dim"), Text(value))
+    if report.search:
+        facts.add_row(Text("search", style="dim"), Text(printable(_search(report.search, now))))
     console.print(facts)
     if report.curve:
         console.print("\nharvest rate (relevant pages among those fetched so far)")
@@ -44,6 +46,8 @@ def draw(report: Report, console: Console, running: bool, now: float) -> None:
     _draw_counts("errors", report.errors, console)
     _draw_counts("links not let in", report.refused, console)
     _draw_hosts(report, console, now)
+    for heading, weights in report.learned.items():
+        _draw_learned(heading, weights, console)
 
 
 def status(report: Report, running: bool, now: float) -> str:
@@ -67,6 +71,16 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("duplicates", f"{report.duplicates:,}"),
         ("known URLs", f"{report.known:,}, of which {report.waiting:,} wait"),
     ]
+
+
+def _search(search: SearchReport, now: float) -> str:
+    """Whether the engine answers; a crawl goes on without it, so nothing else tells."""
+    asked = f"{search.asked:,} queries on {datetime.fromtimestamp(search.day * 86_400, UTC):%Y-%m-%d}"
+    if not search.failures:
+        return asked
+    rests = f", rests until {datetime.fromtimestamp(search.rests_until):%H:%M:%S}" if search.rests_until > now else ""
+    times = f"the last {search.failures:,} failed" if search.failures > 1 else "the last one failed"
+    return f"{asked}; {times} ({search.trouble[:60]}){rests}"
 
 
 def _draw_best(report: Report, console: Console) -> None:
@@ -101,4 +115,13 @@ def _draw_hosts(report: Report, console: Console, now: float) -> None:
     for host in report.hosts:
         rests = f"rests until {datetime.fromtimestamp(host.due_at).strftime('%H:%M:%S')}" if host.due_at > now else ""
         table.add_row(Text(host.host), f"{host.pages:,}", f"{host.relevant:,}", Text(host.closed or rests))
+    console.print(table)
+
+
+def _draw_learned(heading: str, weights: dict[str, float], console: Console) -> None:
+    table = Table(title=f"learned: {heading}", title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    for name, weight in weights.items():
+        table.add_row(f"{weight:+.2f}", Text(printable(name)))
     console.print(table)

@@ -1,5 +1,6 @@
 """Why a URL was asked, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -76,21 +77,36 @@ def _step(db: CrawlDb, url: str) -> Step | None:
     return replace(step, fate=fate or "it waits")
 
 
-def draw_path(path: list[Step], console: Console) -> None:
+def draw_path(path: list[Step], console: Console, evidence: Mapping[str, float] | None = None) -> None:
+    """The path, the reasons of the verdict, and of the score where the strategy gives any."""
     for number, step in enumerate(path):
         console.print(Text(f"{'  ' * number}{'└ ' if number else ''}{step.url}", style="bold"), soft_wrap=True)
         for line in _lines(step):
             console.print(Text(printable(f"{'  ' * (number + 1)}{line}")), soft_wrap=True)
-    reasons = path[-1].why
+    _draw_reasons("what moved the verdict", path[-1].why, console)
+    _draw_reasons("what made the score (log-odds)", evidence or {}, console)
+
+
+def _draw_reasons(heading: str, reasons: Mapping[str, float], console: Console) -> None:
     if reasons:
-        console.print("\nwhat moved the verdict:")
+        console.print(f"\n{heading}:")
         for term, weight in reasons.items():
             console.print(Text(printable(f"  {weight:+9.4f}  {term}")), soft_wrap=True)
 
 
+def _origin(step: Step) -> str:
+    """How the crawl came to know it: only a link has a page it was found on, only a search has words without one."""
+    score = f"score {step.score:.4f}"
+    if step.source or step.depth:
+        return score + (f", by the link “{step.anchor[:80]}”" if step.anchor else "")
+    if step.anchor:
+        return f"found by the search “{step.anchor[:80]}”" + (f", {score}" if step.score < SEED_SCORE else "")
+    is_sitemap = step.n and not step.error and not step.duplicate_of and step.relevance is None
+    return "named by robots.txt" if is_sitemap and step.score < SEED_SCORE else "a seed"
+
+
 def _lines(step: Step) -> list[str]:
-    found = "a seed" if step.score >= SEED_SCORE else f"score {step.score:.4f}"
-    lines = [found + (f", by the link “{step.anchor[:80]}”" if step.anchor else "")]
+    lines = [_origin(step)]
     if not step.n:
         return [*lines, f"not visited: {step.fate}"]
     if step.error:

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.breadth import BreadthFirst
 from lycosa.strategy.hard_focus import HardFocus
+from lycosa.strategy.learned import Learned
 from lycosa.strategy.link_context import LinkContext
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.strategy.opic import Opic
@@ -23,6 +24,7 @@ STRATEGIES: dict[str, type] = {
     "best-first": BestFirst,
     "breadth-first": BreadthFirst,
     "hard-focus": HardFocus,
+    "learned": Learned,
     "link-context": LinkContext,
     "ontology": OntologyStrategy,
     "opic": Opic,

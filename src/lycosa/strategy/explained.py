@@ -1,0 +1,75 @@
+"""What did `learned` think of a link, and what does it know by now? Read from crawl.db alone, also after the crawl."""
+
+import msgspec
+
+from lycosa.db import CrawlDb
+from lycosa.strategy.learned import PRIOR, Learned
+
+IN_WORDS = {
+    "parent": "relevance of the page it was found on",
+    "context": "words around it",
+    "own": "its own words, in anchor and address",
+    "siblings": "what other links of its page brought",
+    "part": "what those with addresses of the same kind brought",
+    "near": "what those near it on the page brought",
+    "untested": "few of its siblings have failed yet",
+    "place": "what addresses of this kind brought",
+    "host": "what its host brought",
+    "class": "what links from pages of this class brought",
+    "words": "what links with such words brought",
+    "cash": "importance by links",
+    "depth": "clicks from a seed",
+    "links": "pages it was found on",
+    "distance": "clicks since the last page on topic",
+}
+_LEAST_TRIED = 3.0  # outcomes before a word or host is worth telling
+_HEADINGS = {"word": "words", "host": "hosts", "place": "kinds of address", "class": "classes of the page"}
+
+
+def explain(db: CrawlDb, url: str) -> dict[str, float]:
+    """What each kind of evidence adds to the log-odds of a link, largest first; empty if nothing is known of it.
+
+    Of a URL that was asked as it was then, of one that waits as it is now.
+    """
+    noted = db.noted(f"learned why {url}")
+    if noted:
+        parts = msgspec.json.decode(noted, type=list[float])
+    else:
+        strategy = resumed(db)
+        link = strategy.waiting_.get(url)
+        if link is None:
+            return {}
+        parts = strategy.parts(link)
+    named = {IN_WORDS[name]: part for name, part in zip(PRIOR, parts, strict=True) if part}
+    return _largest(named)
+
+
+def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
+    """How much each kind of evidence counts by now, and the words, hosts, ... that speak most for or against a link."""
+    strategy = resumed(db, links=False)
+    weights = zip(map(IN_WORDS.__getitem__, PRIOR), strategy.weights_.values, strict=True)
+    told = {"weight of evidence": _largest(dict(weights))}
+    groups: dict[str, dict[str, float]] = {kind: {} for kind in _HEADINGS}
+    rate = strategy.rate()
+    for key, tally in strategy.tallies_.items():
+        kind, space, name = key.partition(" ")
+        if tally.tried >= _LEAST_TRIED:
+            groups[kind if space else "word"][name if space else key] = tally.surplus(rate)
+    told |= {_HEADINGS[kind]: _largest(found, top) for kind, found in groups.items() if found}
+    return told
+
+
+def _largest(weights: dict[str, float], top: int | None = None) -> dict[str, float]:
+    return dict(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:top])
+
+
+def resumed(db: CrawlDb, links: bool = True) -> Learned:
+    """The strategy as it was at the last commit; it can tell, but not judge."""
+    strategy = Learned()
+    strategy.connect(db, lambda url, depth: "")
+    state = db.get("state:strategy")
+    if state and db.get("strategy", "learned") == "learned":
+        strategy.load_counts(msgspec.json.decode(state))
+        if links:
+            strategy.load_links()
+    return strategy

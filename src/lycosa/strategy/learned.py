@@ -1,0 +1,356 @@
+"""Learned: one model over all evidence that the other strategies use, starting as a sensible mixture of them.
+
+    log-odds of a link = sum of weight * evidence       relevance of its page, words around it, cash, depth,
+                                                        and how links like it did so far, above all its siblings
+
+Every visit teaches it: what links of the same page, host, kind of address, class of page and words bring, and which of
+these to trust. A link's score follows what happens to its siblings while it waits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import log, sqrt
+from typing import Annotated, Any
+
+import msgspec
+import xxhash
+from msgspec import Meta
+
+from lycosa import urls
+from lycosa.db import CrawlDb
+from lycosa.strategy.evidence import SPOT, Scale, Source, Surpluses, Tally, Waiting, words_of
+from lycosa.strategy.online import Weights, chance
+from lycosa.types import Glances, Link, Page, Verdict, Visit
+
+PRIOR = {
+    "parent": 0.4,  # relevance of the best page it was found on
+    "context": 0.4,  # of the words around it
+    "own": 0.6,  # of its own words, in anchor and address: a list of what is sought is often called so
+    "siblings": 1.5,  # what other links of its pages brought
+    "part": 1.5,  # what those of them brought that have addresses of the same kind
+    "near": 2.0,  # what those of them brought that stand near it on the page
+    "untested": 2.0,  # many such siblings wait and few have failed: one try tells much
+    "place": 0.2,  # what addresses of the same kind brought, wherever found
+    "host": 0.3,
+    "class": 0.2,  # what links from pages of this class brought
+    "words": 0.7,  # what the words of anchor and address brought
+    "cash": 1.0,  # importance that flows along links
+    "depth": -0.7,
+    "links": 0.0,  # pages it was found on
+    "distance": 0.0,  # clicks since the last page on topic
+}
+BIAS = -2.0
+SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
+CALLED = 16  # links of a page, best words first, that wait with their full score; the others follow as these are taken
+HELD_BACK = 0.01
+UNKNOWN = -1.0  # relevance of words that nobody judged
+CURIOUS = 2.0  # where more than one page in seven (e^-2) is good anyway, trying the untested is worth less
+ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
+ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
+LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
+
+
+@dataclass
+class Learned:
+    """A URL waits with the probability that it is relevant, as far as one can tell now."""
+
+    speed: Annotated[float, Meta(ge=0, le=1)] = 0.2  # of learning weights; 0: the mixture stays as it starts
+    credit: Annotated[float, Meta(ge=0, le=1)] = 0.35  # share of a page's surplus for the link that led to its page
+    without: list[str] = field(default_factory=list)  # kinds of evidence to leave out
+    seed: int = 0  # of chance, which decides what is tried first
+
+    judge_: Any = field(init=False, repr=False, default=None)
+    db_: Any = field(init=False, repr=False, default=None)
+    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
+    weights_: Weights = field(init=False, repr=False, default_factory=lambda: Weights(PRIOR, BIAS))
+    tallies_: dict[str, Tally] = field(init=False, repr=False, default_factory=dict)
+    surplus_: Surpluses = field(init=False, repr=False, default_factory=lambda: Surpluses({}))  # until the next visit
+    total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
+    best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a page on topic
+    scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
+    sources_: list[Source] = field(init=False, repr=False, default_factory=list)
+    waiting_: dict[str, Waiting] = field(init=False, repr=False, default_factory=dict)
+    done_: set[int] = field(init=False, repr=False, default_factory=set)  # fingerprints of URLs that were asked
+    up_: Waiting | None = field(init=False, repr=False, default=None)  # the link of the visit under way
+    dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
+    next_: int = field(init=False, repr=False, default=0)  # the page whose links are looked at again next
+
+    def __post_init__(self) -> None:
+        self.weights_ = Weights(PRIOR, BIAS, self.without)
+        self.surplus_ = Surpluses(self.tallies_)
+        self.surplus_.start(self.rate())
+        self.scales_ = {name: Scale() for name in ("parent", "context", "own", "cash")}
+
+    def prepare(self, folder: object, judge: object) -> None:
+        self.judge_ = judge if isinstance(judge, Glances) else None
+
+    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], *_: object) -> None:
+        self.db_, self.refuses_ = db, refuses
+
+    # -- what a visit teaches -----------------------------------------------------------------------------------------
+
+    def learn(self, visit: Visit) -> None:
+        reply = visit.reply
+        self.dirty_.clear()
+        self.up_ = self._take(reply.link.url)
+        for url in {reply.url, *(exchange.url for exchange in reply.exchanges)} - {reply.link.url, ""}:
+            self._take(url)
+        if self.up_ is None:
+            return
+        self._note(f"why {reply.link.url}", self.parts(self.up_))
+        if reply.error:  # nothing was learned of the topic; but a host that fails is no place to look
+            self._count(self.up_.host, 0.0)
+        elif visit.duplicate_of:
+            self._count_siblings(self.up_, 0.0)
+        else:
+            self._learn(self.up_, self.outcome(visit.verdict))
+        self.surplus_.start(self.rate())
+
+    def outcome(self, verdict: Verdict) -> float:
+        """0..1: relevance in units of the best so far, since judges differ in scale; off topic it counts half."""
+        if verdict.on_topic:
+            self.best_ = max(self.best_, verdict.relevance)
+        share = min(1.0, verdict.relevance / (self.best_ or 1.0))
+        return share if verdict.on_topic else 0.5 * share
+
+    def _learn(self, link: Waiting, outcome: float) -> None:
+        rate = self.rate()
+        if self.total_.good > ENOUGH and self.speed:
+            self.weights_.step(self.evidence(link), outcome, rate, self.speed)
+        self.total_.add(outcome)
+        self._count_siblings(link, outcome)
+        for key in link.counted_as():
+            self._count(key, outcome)
+        surplus, above = self.credit * (outcome - rate), link.sources[0].up
+        for _ in range(ANCESTORS if surplus > 0 else 0):
+            if above is None:
+                break
+            self._count_siblings(above, surplus, 0.0)
+            for key in above.counted_as():
+                self._count(key, surplus, 0.0)
+            surplus, above = surplus * self.credit, above.sources[0].up
+
+    def rate(self) -> float:
+        """The going rate: relevant pages among all that were tried."""
+        return min(0.99, max(1e-4, self.total_.good / self.total_.tried))
+
+    def _count(self, key: str, good: float, tried: float = 1.0) -> None:
+        tally = self.tallies_.get(key)
+        if tally is None:
+            tally = self.tallies_[key] = Tally()
+        tally.add(good, tried)
+        self._note(f"tally {key}", [tally.good, tally.tried])
+
+    def _count_siblings(self, link: Waiting, good: float, tried: float = 1.0) -> None:
+        for source, spot in zip(link.sources, link.spots, strict=True):
+            source.count(link.place, spot, good, tried)
+            self.dirty_[source.number] = source
+            groups = [
+                {key: [tally.good, tally.tried] for key, tally in group.items()}
+                for group in (source.places, source.spots)
+            ]
+            self._note(f"yield {source.number:09}", [source.tally.good, source.tally.tried, *groups])
+
+    def _take(self, url: str) -> Waiting | None:
+        """The link no longer waits."""
+        self.done_.add(urls.fingerprint(url))
+        self._note(f"done {urls.fingerprint(url):x}", 1)
+        link = self.waiting_.pop(url, None)
+        for source in link.sources if link else ():
+            source.waiting[link.place] -= 1  # type: ignore[union-attr]
+        return link
+
+    # -- what a link is worth -----------------------------------------------------------------------------------------
+
+    def score(self, visit: Visit) -> Sequence[float]:
+        page = visit.page
+        if not page.links:
+            return []
+        source = self._source(visit)
+        found = self._found(page)
+        for about in found:
+            self.scales_["cash"].add(log(self._find(source, about).cash + LEAST_CASH))
+        self._note_page(source, found)
+        worth = {url: HELD_BACK * (1.0 + self.waiting_[url].own) / 2 for url in source.kids[CALLED:]}
+        worth |= {url: self.worth(self.waiting_[url]) for url in source.kids[:CALLED]}
+        return [worth.get(link.url, 0.0) for link in page.links]
+
+    def _found(self, page: Page) -> list[list[Any]]:
+        """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
+        judged, words to be counted; only the address where nothing more is to be learned of it."""
+        told: list[list[Any]] = []
+        new: list[tuple[list[Any], Link]] = []
+        for at, link in enumerate(page.links):
+            if urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth):
+                continue
+            waits = self.waiting_.get(link.url)
+            if waits and len(waits.sources) >= SOURCES:
+                told.append([link.url])
+            else:
+                said, counted = words_of(link, page)
+                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, self._glance("own", said), *counted], link))
+        new.sort(key=lambda pair: -pair[0][4])
+        for about, link in new[:CALLED]:  # the others' would cost more than it tells
+            about[3] = self._glance("context", page.context(link))
+        return [about for about, _ in new] + told
+
+    def _glance(self, name: str, said: Sequence[str]) -> float:
+        if self.judge_ is None or not said:
+            return UNKNOWN
+        relevance: float = self.judge_.relevance_of(said)
+        self.scales_[name].add(relevance)
+        return relevance
+
+    def _source(self, visit: Visit) -> Source:
+        verdict, up = visit.verdict, self.up_
+        revised = 1 + 0.85 * (2 * verdict.relevance - 1) ** 3  # as OTIE does
+        cash = min(MOST_CASH, (up.cash if up else 1.0) * revised) / len(visit.page.links)
+        distance = 0 if verdict.on_topic else 1 + (up.best().distance if up else 0)
+        luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
+        source = Source(len(self.sources_), verdict.relevance, verdict.label, distance, cash, luck)
+        source.up = up
+        self.sources_.append(source)
+        self.scales_["parent"].add(verdict.relevance)
+        return source
+
+    def _find(self, source: Source, about: Sequence[Any]) -> Waiting:
+        """Take down what a page says of a link."""
+        url = about[0]
+        link = self.waiting_.get(url)
+        if link is None:
+            link = self.waiting_[url] = Waiting(url, about[2])
+        link.cash += source.cash
+        link.finds += 1
+        if len(about) > 1:
+            _, spot, depth, context, own, *more = about
+            link.depth = min(link.depth, depth)
+            link.context = max(link.context, context)
+            link.own = max(link.own, own)
+            link.words = tuple(dict.fromkeys((*link.words, *more)))[:16] if link.words else tuple(more)
+            link.sources.append(source)
+            link.spots.append(spot)
+            source.kids.append(url)
+            source.waiting[link.place] = source.waiting.get(link.place, 0) + 1
+        return link
+
+    def _note_page(self, source: Source, found: list[list[Any]]) -> None:
+        up = source.up.state() if source.up else None
+        label = source.label.removeprefix("class ")
+        about = [source.relevance, label, source.distance, source.cash, source.luck, up, found]
+        self._note(f"page {source.number:09}", about)
+
+    def parts(self, link: Waiting) -> list[float]:
+        """What each kind of evidence adds to the log-odds."""
+        return [weight * value for weight, value in zip(self.weights_.values, self.evidence(link), strict=True)]
+
+    def worth(self, link: Waiting) -> float:
+        return chance(self.weights_.log_odds(self.evidence(link)))
+
+    def evidence(self, link: Waiting) -> list[float]:
+        """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
+        scales, surplus, sources, place = self.scales_, self.surplus_, link.sources, link.place
+        count, rate = len(sources), surplus.rate
+        siblings = part = near = untested = 0.0
+        for source, spot in zip(sources, link.spots, strict=True):
+            failed = 0.0
+            if source.tally.tried:
+                siblings += source.tally.surplus(rate)
+                expected = rate * (source.tally.good + 1) / (source.tally.tried * rate + 1)
+                near += source.near(spot, expected)
+                if tally := source.places.get(place):
+                    part += tally.surplus(expected)
+                    failed = max(0.0, tally.tried - tally.good)
+            untested = max(untested, source.luck * sqrt(log(1 + source.waiting[place]) / (1 + failed)))
+        best = sources[0] if count == 1 else link.best()
+        return [
+            scales["parent"].of(best.relevance),
+            scales["context"].of(link.context) if link.context >= 0 else 0.0,
+            scales["own"].of(link.own) if link.own >= 0 else 0.0,
+            siblings / count,
+            part / count,
+            near / count,
+            untested * min(1.0, -log(rate) / CURIOUS),
+            surplus[place],
+            surplus[link.host],
+            surplus[best.label],
+            sum(map(surplus.__getitem__, link.words)) / sqrt(len(link.words) or 1),
+            scales["cash"].of(log(link.cash + LEAST_CASH)),
+            log(1 + link.depth),
+            log(link.finds),
+            min(best.distance, 4.0),
+        ]
+
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)
+
+    def renew(self) -> tuple[Sequence[str], Sequence[float]]:
+        """New scores for links of the pages whose yield this visit changed, and of the next page in turn, so that in
+        time everything that waits follows what was learned."""
+        anew: dict[str, None] = {}
+        for source in self.dirty_.values():
+            self._call(source, anew)
+        for _ in range(min(8, len(self.sources_))):
+            self.next_ = (self.next_ + 1) % len(self.sources_)
+            if self._call(self.sources_[self.next_], anew):
+                break
+        return list(anew), [self.worth(self.waiting_[url]) for url in anew]
+
+    def _call(self, source: Source, anew: dict[str, None]) -> bool:
+        if source.kids:
+            source.kids = [url for url in source.kids if url in self.waiting_]
+            anew.update(dict.fromkeys(source.kids[:CALLED]))
+        return bool(source.kids)
+
+    # -- what survives ------------------------------------------------------------------------------------------------
+
+    def _note(self, key: str, value: Any) -> None:
+        if self.db_ is not None:
+            self.db_.note(f"learned {key}", msgspec.json.encode(value).decode())
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "weights": self.weights_.save(),
+            "total": [self.total_.good, self.total_.tried],
+            "best": self.best_,
+            "scales": {name: scale.state() for name, scale in self.scales_.items()},
+            "next": self.next_,
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.load_counts(state)
+        if self.db_ is not None:
+            self.load_links()
+
+    def load_counts(self, state: dict[str, Any]) -> None:
+        self.weights_.load(state["weights"])
+        self.total_ = Tally(*state["total"])
+        self.best_, self.next_ = state["best"], state["next"]
+        self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
+        tallies = self.db_.notes("learned tally ") if self.db_ is not None else ()
+        self.tallies_.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
+        self.surplus_.start(self.rate())
+
+    def load_links(self) -> None:
+        """All that waits, and the pages it was found on, from the notes."""
+        self.done_ = {int(key, 16) for key, _ in self.db_.notes("learned done ")}
+        for _, text in self.db_.notes("learned page "):
+            self._load_page(msgspec.json.decode(text))
+        for number, text in self.db_.notes("learned yield "):
+            good, tried, places, spots = msgspec.json.decode(text)
+            source = self.sources_[int(number)]
+            source.tally = Tally(good, tried)
+            source.places = {place: Tally(*parts) for place, parts in places.items()}
+            source.spots = {int(spot): Tally(*parts) for spot, parts in spots.items()}
+
+    def _load_page(self, about: list[Any]) -> None:
+        relevance, label, distance, cash, luck, up, found = about
+        source = Source(len(self.sources_), relevance, label, distance, cash, luck)
+        self.sources_.append(source)
+        if up:
+            numbers, spots, host, place, spoken = up
+            source.up = Waiting("http://-/", 0)
+            source.up.host, source.up.place, source.up.spots, source.up.words = host, place, spots, tuple(spoken)
+            source.up.sources = [self.sources_[number] for number in numbers]
+        for link in found:
+            if urls.fingerprint(link[0]) not in self.done_:
+                self._find(source, link)

@@ -1,0 +1,46 @@
+"""A small logistic model that learns while it works, from weights that a person chose to those that visits teach."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp, sqrt
+from typing import Any
+
+_PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
+_STEEPEST = 3.0  # one surprise must not turn everything over
+
+
+def chance(log_odds: float) -> float:
+    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, log_odds))))
+
+
+class Weights:
+    """One weight for each kind of evidence; steps shrink with what a weight has seen (AdaGrad)."""
+
+    def __init__(self, prior: Mapping[str, float], bias: float, without: Iterable[str] = ()) -> None:
+        self.names = list(prior)
+        self.kept = [name not in set(without) for name in self.names]
+        self.prior = [value if kept else 0.0 for value, kept in zip(prior.values(), self.kept, strict=True)]
+        self.values = list(self.prior)
+        self.bias = bias
+        self._squares = [1.0] * len(self.names)
+
+    def log_odds(self, evidence: Sequence[float]) -> float:
+        return self.bias + sum(map(float.__mul__, self.values, evidence))
+
+    def step(self, evidence: Sequence[float], outcome: float, rate: float, speed: float) -> None:
+        """Learn from one outcome, 0..1. Good and bad ones count alike in the sum, however rare good ones are."""
+        error = chance(self.log_odds(evidence)) - outcome
+        error *= 0.5 * outcome / rate + 0.5 * (1 - outcome) / (1 - rate)
+        error = max(-_STEEPEST, min(_STEEPEST, error))
+        self.bias -= speed * error
+        for at, value in enumerate(evidence):
+            if self.kept[at]:
+                slope = error * value
+                self._squares[at] += slope * slope
+                pull = _PULL * (self.values[at] - self.prior[at])
+                self.values[at] -= speed * (slope + pull) / sqrt(self._squares[at])
+
+    def save(self) -> dict[str, Any]:
+        return {"bias": self.bias, "values": self.values, "squares": self._squares}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        self.bias, self.values, self._squares = state["bias"], list(state["values"]), list(state["squares"])

@@ -1,0 +1,139 @@
+"""What speaks for a link: counts against the going rate, scales, kinds of address, words."""
+
+from math import log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.strategy.evidence import MEMORY, MOST_WORDS, Scale, Source, Surpluses, Tally, Waiting, place_of, words_of
+from lycosa.types import Link, Page
+
+
+def test_the_surplus_compares_with_what_was_to_be_expected() -> None:
+    assert Tally().surplus(0.1) == 0
+    assert Tally(1, 10).surplus(0.1) == 0
+    assert Tally(3, 10).surplus(0.1) == pytest.approx(log(4 / 2))
+    assert Tally(0, 10).surplus(0.1) == pytest.approx(log(1 / 2))
+
+
+def test_where_good_pages_are_rare_failures_tell_little() -> None:
+    assert Tally(0, 10).surplus(0.01) > Tally(0, 10).surplus(0.3)
+
+
+def test_a_tally_forgets_slowly() -> None:
+    tally = Tally()
+    for _ in range(MEMORY):
+        tally.add(1.0)
+    for _ in range(3 * MEMORY):
+        tally.add(0.0)
+    assert tally.good / tally.tried < 0.15
+    assert tally.tried <= MEMORY
+
+
+def test_credit_adds_no_try() -> None:
+    tally = Tally(1, 2)
+    tally.add(0.3, 0.0)
+    assert (tally.good, tally.tried) == (1.3, 2)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=50))
+def test_a_scale_knows_mean_and_spread(values: list[float]) -> None:
+    scale = Scale()
+    for value in values:
+        scale.add(value)
+    mean = sum(values) / len(values)
+    assert scale.mean == pytest.approx(mean, abs=1e-6)
+    assert scale.square == pytest.approx(sum((value - mean) ** 2 for value in values) / len(values), abs=1e-4)
+    assert all(-3 <= scale.of(value) <= 3 for value in values)
+    assert Scale(*scale.state()).of(1.0) == scale.of(1.0)
+
+
+def test_a_scale_without_spread_tells_nothing() -> None:
+    scale = Scale()
+    assert scale.of(5.0) == 0
+    scale.add(2.0)
+    assert scale.of(5.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://a.example/users/ann/", "http://a.example/users/bob/"),
+        ("http://a.example/docs/x.html", "http://a.example/docs/y.htm"),
+        ("http://a.example/~ann/", "http://a.example/~bob/"),
+        ("http://a.example/show?id=1", "http://a.example/view?id=2"),
+    ],
+)
+def test_addresses_of_one_kind(one: str, other: str) -> None:
+    assert place_of(one) == place_of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://a.example/users/ann/", "http://b.example/users/ann/"),
+        ("http://a.example/users/ann/", "http://a.example/docs/ann/"),
+        ("http://a.example/users/ann/", "http://a.example/users/ann/papers/"),
+        ("http://a.example/users/ann/", "http://a.example/users/ann.html"),
+        ("http://a.example/show", "http://a.example/show?id=1"),
+    ],
+)
+def test_addresses_of_different_kinds(one: str, other: str) -> None:
+    assert place_of(one) != place_of(other)
+
+
+def test_words_come_from_anchor_and_address() -> None:
+    page = Page(words=["see", "the", "courses", "of", "ann", "here"])
+    link = Link("http://a.example/~ann/Courses/cs101.html?x=1", "", "The Courses of Ann", 1, 1, 5)
+    judged, counted = words_of(link, page)
+    assert judged == ["the", "courses", "of", "ann", "~", "ann", "courses", "cs", "html"]
+    assert counted == ("“cours”", "“ann”", "/~", "/ann", "/courses", "/cs", "/html")
+
+
+def test_no_link_has_many_words() -> None:
+    link = Link(f"http://a.example/{'/'.join(['word' + chr(97 + n) for n in range(26)])}", "", "many words " * 50)
+    judged, counted = words_of(link, Page())
+    assert len(judged) <= 2 * MOST_WORDS
+    assert len(counted) <= MOST_WORDS
+    assert words_of(Link("http://a.example/"), Page()) == ([], ())
+
+
+def test_an_image_has_a_label_for_an_anchor() -> None:
+    assert words_of(Link("http://a.example/", "", "Our Courses"), Page(words=["else"])) == (
+        ["our", "courses"],
+        ("“cours”",),
+    )
+
+
+def test_a_surplus_holds_until_counts_change() -> None:
+    tallies = {"host a": Tally(3, 10)}
+    surplus = Surpluses(tallies)
+    surplus.start(0.1)
+    assert (surplus["host a"], surplus["host b"]) == (Tally(3, 10).surplus(0.1), 0.0)
+    tallies["host a"].add(1.0)
+    assert surplus["host a"] == Tally(3, 10).surplus(0.1)
+    surplus.start(0.2)
+    assert surplus["host a"] == Tally(4, 11).surplus(0.2)
+
+
+def test_the_most_relevant_page_speaks_for_a_link() -> None:
+    link = Waiting("http://a.example/x", 1)
+    low, high = Source(0, 0.2, "", 1, 0.1, 1.0), Source(1, 0.8, "course", 0, 0.1, 1.0)
+    link.sources = [low]
+    assert link.best() is low
+    assert list(link.counted_as()) == ["host a.example", "place a.example//1*"]
+    link.sources.append(high)
+    assert link.best() is high
+    assert "class course" in link.counted_as()
+
+
+def test_what_stands_near_a_success_is_better_than_what_stands_far_away() -> None:
+    source = Source(0, 0.5, "", 0, 0.1, 1.0)
+    source.count("place", 4, 1.0, 1.0)
+    source.count("place", 9, 0.0, 1.0)
+    near = [source.near(spot, 0.1) for spot in (4, 5, 7, 9)]
+    assert near[0] > near[1] > near[2] == 0.0 > near[3]
+    assert source.near(4, 0.1) == pytest.approx(log(2 / 1.1))
+    assert source.near(3, 0.1) == pytest.approx(log(1.5 / 1.05))
+    assert (source.tally.good, source.tally.tried, source.places["place"].tried) == (1.0, 2.0, 2.0)

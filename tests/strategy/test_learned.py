@@ -1,0 +1,345 @@
+"""The strategy that learns: where it starts, what moves it, what it forgets, and what survives."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.db import CrawlDb
+from lycosa.lab.generated import GeneratedWeb, Links, Text
+from lycosa.lab.one import LabCrawl, crawl_web
+from lycosa.lab.replay import SiteWeb
+from lycosa.strategy.explained import IN_WORDS, explain, learned
+from lycosa.strategy.learned import CALLED, HELD_BACK, PRIOR, SOURCES, Learned
+from lycosa.types import SEED_SCORE, Exchange, Link, Page, Reply, Verdict, Visit
+
+HOME = "http://a.example/"
+GOOD, BAD = Verdict(0.9, True, "course", {"course": 0.9}), Verdict(0.1, False, "other", {"course": 0.1})
+
+
+class Glancing:
+    """Words are relevant if one of them is `course`."""
+
+    def relevance_of(self, words: Sequence[str]) -> float:
+        return 0.9 if "course" in words else 0.1
+
+
+def make(db: CrawlDb | None = None, **options: Any) -> Learned:
+    strategy = Learned(**options)
+    strategy.prepare(Path(), Glancing())
+    if db:
+        strategy.connect(db, lambda url, depth: "")
+    return strategy
+
+
+def page(
+    url: str, targets: Sequence[str], verdict: Verdict = BAD, source: str = "", words: Sequence[str] = (), **more: Any
+) -> Visit:
+    """A visit to a page with links to targets; the words of the page are anchors, one a link."""
+    asked = Link(url, source, "", 1 if source else 0)
+    links = [
+        Link(target, url, words[place] if words else "", asked.depth + 1, place, place + 1)
+        for place, target in enumerate(targets)
+    ]
+    reply = Reply(asked, url=url, status=200)
+    return Visit(reply, Page(url, words=tuple(words), links=links), verdict, **more)
+
+
+def turn(strategy: Learned, visit: Visit) -> dict[str, float]:
+    """One turn of the loop: the scores of the links, renewed."""
+    strategy.learn(visit)
+    scores = {link.url: score for link, score in zip(visit.page.links, strategy.score(visit), strict=True)}
+    urls, renewed = strategy.renew()
+    return scores | dict(zip(urls, renewed, strict=True))
+
+
+def kids(folder: str, count: int) -> list[str]:
+    return [f"http://a.example/{folder}/{number}.html" for number in range(count)]
+
+
+def test_it_starts_as_a_mixture_and_the_prior_has_words_for_all_its_parts() -> None:
+    strategy = make()
+    assert strategy.weights_.values == list(PRIOR.values())
+    assert set(IN_WORDS) == set(PRIOR)
+
+
+def test_words_around_a_link_count_from_the_start() -> None:
+    words = ["course", *["weather"] * 39]
+    found = turn(make(), page(HOME, kids("x", 40), words=words))  # so long a page that contexts differ
+    assert max(found, key=found.__getitem__) in kids("x", 20)
+    assert found[kids("x", 40)[0]] > found[kids("x", 40)[30]]
+
+
+def test_links_of_a_relevant_page_come_before_those_of_another() -> None:
+    strategy = make()
+    turn(strategy, page(HOME, ["http://a.example/g", "http://a.example/b"]))
+    good = turn(strategy, page("http://a.example/g", kids("g", 1), GOOD, HOME))
+    bad = turn(strategy, page("http://a.example/b", kids("b", 1), BAD, HOME))
+    assert good[kids("g", 1)[0]] > bad[kids("b", 1)[0]]
+
+
+def test_siblings_rise_with_a_success_and_fall_with_a_failure() -> None:
+    strategy = make()
+    first, second, third, fourth = kids("x", 4)
+    start = turn(strategy, page(HOME, kids("x", 4)))
+    up = turn(strategy, page(first, [], GOOD, HOME))
+    assert up[third] > start[third]
+    down = turn(strategy, page(second, [], BAD, HOME))
+    assert down[third] < up[third]
+    assert set(down) == {third, fourth}
+
+
+def test_a_sibling_with_an_address_of_another_kind_rises_less() -> None:
+    strategy = make(without=["words", "place", "host"])
+    like, unlike = "http://a.example/x/9.html", "http://a.example/deep/er/still/"
+    turn(strategy, page(HOME, [*kids("x", 3), like, unlike]))
+    turn(strategy, page(kids("x", 3)[0], [], GOOD, HOME))
+    found = turn(strategy, page(kids("x", 3)[1], [], GOOD, HOME))
+    assert found[like] > found[unlike]
+
+
+def test_words_of_links_that_brought_something_help_links_elsewhere() -> None:
+    strategy = make(without=["siblings", "part", "untested", "context", "place", "host"])
+    turn(strategy, page(HOME, kids("x", 4), words=["algebra", "algebra", "weather", "weather"]))
+    for number, verdict in enumerate((GOOD, GOOD, BAD, BAD)):
+        turn(strategy, page(kids("x", 4)[number], [], verdict, HOME))
+    found = turn(strategy, page("http://b.example/", kids("y", 2), words=["algebra", "weather"]))
+    assert found[kids("y", 2)[0]] > found[kids("y", 2)[1]]
+
+
+def test_a_failure_says_nothing_of_the_topic_but_something_of_the_host() -> None:
+    strategy = make()
+    turn(strategy, page(HOME, kids("x", 3)))
+    strategy.learn(Visit(Reply(Link(kids("x", 3)[0], HOME), error="timeout")))
+    source = strategy.sources_[0]
+    assert (source.tally.good, source.tally.tried) == (0, 0)
+    assert strategy.tallies_["host a.example"].tried == 1
+    assert strategy.total_.tried == 10
+
+
+def test_a_duplicate_is_held_against_its_siblings_only() -> None:
+    strategy = make()
+    turn(strategy, page(HOME, kids("x", 3)))
+    visit = Visit(Reply(Link(kids("x", 3)[0], HOME), url=kids("x", 3)[0], status=200), duplicate_of=HOME)
+    strategy.learn(visit)
+    assert strategy.sources_[0].tally.tried == 1
+    assert strategy.tallies_ == {}
+
+
+def test_weights_are_not_learned_before_something_relevant_was_found() -> None:
+    strategy = make()
+    turn(strategy, page(HOME, kids("x", 12)))
+    for url in kids("x", 6):
+        turn(strategy, page(url, [], Verdict(0.0), HOME))
+    assert strategy.weights_.values == list(PRIOR.values())
+    for url in kids("x", 12)[6:]:
+        turn(strategy, page(url, [], GOOD, HOME))
+    assert strategy.weights_.values != list(PRIOR.values())
+
+
+def test_the_links_that_led_to_a_relevant_page_get_credit() -> None:
+    found = {}
+    for credit in (0.0, 0.35):
+        strategy = make(credit=credit)
+        turn(strategy, page(HOME, ["http://a.example/list/1.html", "http://a.example/list/2.html"]))
+        turn(strategy, page("http://a.example/list/1.html", kids("x", 2), BAD, HOME))
+        scores = turn(strategy, page(kids("x", 2)[0], [], GOOD, "http://a.example/list/1.html"))
+        found[credit] = scores["http://a.example/list/2.html"]
+    assert found[0.35] > found[0.0]
+
+
+def test_the_more_links_wait_untried_the_more_a_try_is_worth() -> None:
+    only = [name for name in PRIOR if name != "untested"]
+    few = turn(make(without=only), page(HOME, kids("x", 2)))
+    many = turn(make(without=only), page(HOME, kids("x", 30)))
+    assert many[kids("x", 1)[0]] > few[kids("x", 1)[0]]
+
+
+def test_of_a_long_list_only_some_wait_with_their_full_score_until_they_are_called_up() -> None:
+    strategy = make()
+    count = CALLED + 10
+    scores = turn(strategy, page(HOME, kids("x", count)))
+    called = [url for url in kids("x", count) if scores[url] > max(scores.values()) / 10]
+    assert len(called) == CALLED
+    held = [url for url in kids("x", count) if url not in called]
+    assert all(scores[url] <= HELD_BACK for url in held)
+    renewed = turn(strategy, page(called[0], [], BAD, HOME))
+    assert sum(url in renewed for url in held) == 1
+
+
+def test_a_url_is_watched_through_its_first_pages_only() -> None:
+    strategy = make()
+    everywhere = "http://a.example/everywhere"
+    for number in range(SOURCES + 3):
+        turn(strategy, page(f"http://a.example/{number}", [everywhere]))
+    link = strategy.waiting_[everywhere]
+    assert len(link.sources) == SOURCES
+    assert link.finds == SOURCES + 3
+
+
+def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
+    strategy = make()
+    asked, passed, reached = kids("x", 3)
+    turn(strategy, page(HOME, [asked, passed, reached]))
+    hops = tuple(Exchange(url, b"", b"", b"", 0.0) for url in (asked, passed, reached))
+    strategy.learn(Visit(Reply(Link(asked, HOME), url=reached, status=200, exchanges=hops), verdict=GOOD))
+    assert strategy.waiting_ == {}
+    assert turn(strategy, page("http://b.example/", [passed]))[passed] == 0
+
+
+def test_links_out_of_scope_take_no_room() -> None:
+    strategy = Learned()
+    strategy.connect(CrawlDb(":memory:").open(), lambda url, depth: "host" if "b.example" in url else "")
+    turn(strategy, page(HOME, ["http://a.example/in", "http://b.example/out"]))
+    assert list(strategy.waiting_) == ["http://a.example/in"]
+
+
+def test_judges_differ_in_scale_and_the_outcome_does_not() -> None:
+    generous, strict = make(), make()
+    high = [generous.outcome(Verdict(r, r > 0.5)) for r in (0.8, 0.4, 0.2)]
+    low = [strict.outcome(Verdict(r / 4, r > 0.5)) for r in (0.8, 0.4, 0.2)]
+    assert high == pytest.approx([1.0, 0.25, 0.125])
+    assert low == pytest.approx(high)
+
+
+def test_a_judge_that_cannot_glance_and_has_no_classes_will_do() -> None:
+    strategy = Learned()
+    strategy.prepare(Path(), object())
+    found = turn(strategy, page(HOME, kids("x", 2), Verdict(0.5)))
+    assert all(0 < score < 1 for score in found.values())
+    evidence = dict(zip(PRIOR, strategy.evidence(strategy.waiting_[kids("x", 1)[0]]), strict=True))
+    assert evidence["class"] == evidence["context"] == 0
+
+
+def test_without_leaves_evidence_out_for_good() -> None:
+    strategy = make(without=["cash", "depth"])
+    turn(strategy, page(HOME, kids("x", 9)))
+    for url in kids("x", 8):
+        turn(strategy, page(url, [], GOOD, HOME))
+    weights = dict(zip(PRIOR, strategy.weights_.values, strict=True))
+    assert weights["cash"] == weights["depth"] == 0
+
+
+def test_chance_is_seeded() -> None:
+    one, same, other = (turn(make(seed=seed), page(HOME, kids("x", 3))) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+
+
+def test_a_seed_that_is_found_again_stays_one() -> None:
+    assert make().merge(SEED_SCORE, 0.4) == SEED_SCORE
+
+
+def test_after_a_restart_everything_is_as_it_was() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy = make(db)
+    turn(strategy, page(HOME, ["http://a.example/list/", *kids("x", 40)]))
+    turn(strategy, page("http://a.example/list/", kids("y", 5), BAD, HOME))
+    for url in kids("y", 3):
+        turn(strategy, page(url, [kids("x", 40)[3], *kids("z", 2)], GOOD, "http://a.example/list/"))
+    restarted = make(db)
+    restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
+    assert list(restarted.waiting_) != []
+    for url, link in strategy.waiting_.items():
+        assert restarted.evidence(restarted.waiting_[url]) == strategy.evidence(link)
+    assert [source.kids for source in restarted.sources_] == [
+        [url for url in source.kids if url in strategy.waiting_] for source in strategy.sources_
+    ]
+    last = page(kids("z", 1)[0], kids("w", 3), GOOD, kids("y", 1)[0])
+    assert turn(strategy, last) == turn(restarted, last)
+
+
+def test_its_state_stays_small_while_the_crawl_grows() -> None:
+    strategy = make(CrawlDb(":memory:").open())
+    for number in range(50):
+        turn(strategy, page(f"http://a.example/{number}/", kids(str(number), 30)))
+    assert len(msgspec.json.encode(strategy.save())) < 2_000
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40))
+def test_scores_stay_probabilities_whatever_comes(verdicts: list[tuple[float, bool]]) -> None:
+    strategy = make()
+    turn(strategy, page(HOME, kids("x", 40)))
+    for url, (relevance, on_topic) in zip(kids("x", 40), verdicts, strict=False):
+        found = turn(strategy, page(url, [f"{url}/more"], Verdict(relevance, on_topic, "c"), HOME))
+        assert all(math.isfinite(score) and 0 <= score <= 1 for score in found.values())
+
+
+def test_a_link_s_own_words_count_beside_those_around_it() -> None:
+    strategy = make(without=[name for name in PRIOR if name != "own"])
+    found = turn(strategy, page(HOME, [*kids("x", 4), "http://a.example/y/course/"], words=["a"] * 3 + ["course", "b"]))
+    rest = kids("x", 3)
+    assert found[kids("x", 4)[3]] == found["http://a.example/y/course/"] > max(found[url] for url in rest)
+
+
+def test_neighbours_of_a_success_on_the_page_come_first() -> None:
+    strategy = make(without=[name for name in PRIOR if name != "near"], speed=0.0)
+    turn(strategy, page(HOME, kids("x", 30)))
+    turn(strategy, page(kids("x", 1)[0], [], GOOD, HOME))
+    turn(strategy, page(kids("x", 30)[29], [], BAD, HOME))
+    worth = [strategy.worth(strategy.waiting_[url]) for url in kids("x", 29)[1:]]
+    assert worth[0] == worth[3] > worth[4] == worth[8] > worth[9] == worth[18] > worth[-1]
+
+
+# -- in a crawl --------------------------------------------------------------------------------------------------------
+
+
+class Topical:
+    """On topic is a page that uses the topic's words."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = set(words)
+
+    async def judge(self, found: Page) -> Verdict:
+        relevance = self.relevance_of(found.words)
+        return Verdict(relevance, relevance >= 0.5)
+
+    def relevance_of(self, words: Sequence[str]) -> float:
+        return min(1.0, 8 * sum(word in self.words for word in words) / (len(words) or 1))
+
+
+WEB = GeneratedWeb(pages=400, hosts=10, seed=3, text=Text(size_bytes=(600, 1_200)), links=Links(count=(5, 15)))
+
+
+def crawl(strategy: Any) -> LabCrawl:
+    judge = Topical(WEB.words_of("law"))
+    if hasattr(strategy, "prepare"):
+        strategy.prepare(Path(), judge)
+    return crawl_web(SiteWeb(WEB), WEB.seeds(80, 3), judge, strategy, 80)
+
+
+def test_it_finds_more_than_chance_and_the_same_twice() -> None:
+    first, second = crawl(Learned()), crawl(Learned())
+    assert [fetch.url for fetch in first.fetches] == [fetch.url for fetch in second.fetches]
+    found = sum(WEB.topic_of(fetch.final_url) == "law" for fetch in first.pages)
+    all_of = sum(WEB.topic_of(fetch.final_url) == "law" for fetch in crawl(Learned(without=list(PRIOR))).pages)
+    assert found > 2 * all_of
+
+
+def test_each_link_can_be_explained_and_what_was_learned_told(tmp_path: Path) -> None:
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    strategy = make(db)
+    turn(strategy, page(HOME, kids("x", 6), words=["course"] * 4 + ["weather"] * 2))
+    for url in kids("x", 4):
+        turn(strategy, page(url, [], GOOD, HOME))
+    db.put("state:strategy", msgspec.json.encode(strategy.save()).decode())
+    db.commit()
+    db.close()
+    reading = CrawlDb(tmp_path / "crawl.db", readonly=True).open()
+    asked, waits = explain(reading, kids("x", 4)[3]), explain(reading, kids("x", 6)[5])
+    assert IN_WORDS["siblings"] in asked
+    assert sum(waits.values()) == pytest.approx(
+        strategy.weights_.log_odds(strategy.evidence(strategy.waiting_[kids("x", 6)[5]])) - strategy.weights_.bias
+    )
+    assert list(map(abs, asked.values())) == sorted(map(abs, asked.values()), reverse=True)
+    assert explain(reading, "http://nobody.example/") == {}
+    sections = learned(reading)
+    assert sections["words"]["“cours”"] > 0
+    assert sections["hosts"]["a.example"] > 0
+    assert len(sections["weight of evidence"]) == len(PRIOR)
+    reading.close()
