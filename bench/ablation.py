@@ -35,12 +35,14 @@ TUNED = ("texas course", "texas faculty", "texas student", "uic health")  # wher
 SINGLE = ("breadth-first", "best-first", "hard-focus", "link-context", "opic", "otie", "rules")
 GROUPS = {
     "parent relevance": ["parent"],
-    "context": ["context"],
-    "sibling yield": ["siblings", "part", "untested"],
+    "words around it": ["context"],
+    "its own words": ["own"],
+    "sibling yield": ["siblings", "part", "near", "untested"],
+    "place on the page": ["near"],
     "trying what is untested": ["untested"],
     "host and kind of address": ["host", "place"],
-    "class of the page": ["class"],
-    "words": ["words"],
+    "class of the page": ["class", "leads"],
+    "what words brought": ["words"],
     "cash": ["cash"],
     "depth": ["depth"],
 }
@@ -49,7 +51,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "without learned weights": {"speed": 0.0},
     "without credit to ancestors": {"credit": 0.0},
     "only what is known before the visit": {
-        "without": [name for name in PRIOR if name not in ("parent", "context", "cash", "depth")],
+        "without": [name for name in PRIOR if name not in ("parent", "context", "own", "cash", "depth")],
         "speed": 0.0,
     },
 }
@@ -112,12 +114,13 @@ class RememberingParser:
 def plans(webs: Path) -> Iterator[tasks.Plan]:
     os.environ["LYCOSA_WEBS"] = str(webs.resolve())
     for name, chosen in (("webkb", SINGLE), ("uic", SINGLE[:-1])):  # rules need examples of more than one class
-        yield tasks.load(HOME / "examples" / "lab" / f"{name}.toml", strategies=list(chosen), strategy={}, repeat=1)
+        run = [*chosen, "learned"]
+        yield tasks.load(HOME / "examples" / "lab" / f"{name}.toml", strategies=run, strategy={}, repeat=1)
 
 
 def variants(plan: tasks.Plan, seeds: int, part_seeds: int) -> Iterator[tuple[str, dict[str, Any], int]]:
     for name, options in plan.strategies.items():
-        if name != "random":
+        if name not in ("random", "learned"):
             yield name, options, 0
     for seed in range(seeds):
         yield "learned", {"kind": "learned"}, seed
@@ -178,7 +181,7 @@ def report(outcomes: Sequence[Outcome], path: Path, seeds: int, part_seeds: int)
     for row in rows:
         cells = [f"{areas[row, task]:.3f}" if (row, task) in areas else "" for task in names]
         values = [areas[row, task] for task in webkb if (row, task) in areas]
-        mean = f"{statistics.mean(values):.3f}" if len(values) == len(webkb) else ""
+        mean = f"{statistics.mean(values):.3f}" if values and len(values) == len(webkb) else ""
         label = f"**{row}**" if row == "learned" else row
         lines.append(f"| {label} | " + " | ".join(cells) + f" | {mean} |")
     ratios = [areas["learned", task] / areas["best single in hindsight", task] for task in names]

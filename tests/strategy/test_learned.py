@@ -16,7 +16,8 @@ from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
 from lycosa.strategy.explained import IN_WORDS, explain, learned
 from lycosa.strategy.learned import CALLED, HELD_BACK, PRIOR, SOURCES, Learned
-from lycosa.types import SEED_SCORE, Exchange, Link, Page, Reply, Verdict, Visit
+from lycosa.strategy.rule_base import RuleBase, save
+from lycosa.types import SEED_SCORE, BadInput, Exchange, Link, Page, Reply, Verdict, Visit
 
 HOME = "http://a.example/"
 GOOD, BAD = Verdict(0.9, True, "course", {"course": 0.9}), Verdict(0.1, False, "other", {"course": 0.1})
@@ -284,6 +285,51 @@ def test_neighbours_of_a_success_on_the_page_come_first() -> None:
     turn(strategy, page(kids("x", 30)[29], [], BAD, HOME))
     worth = [strategy.worth(strategy.waiting_[url]) for url in kids("x", 29)[1:]]
     assert worth[0] == worth[3] > worth[4] == worth[8] > worth[9] == worth[18] > worth[-1]
+
+
+class Classed(Glancing):
+    """A topic with classes."""
+
+    def targets(self, known: Sequence[str]) -> list[str]:
+        return [name for name in known if name == "course"]
+
+
+RULES = RuleBase(["course", "list", "other"], {"list": {"course": 9, "other": 1}, "other": {"other": 1}})
+
+
+def classed(folder: Path, db: CrawlDb | None = None) -> Learned:
+    strategy = Learned(without=[name for name in PRIOR if name != "leads"])
+    strategy.prepare(folder, Classed())
+    if db:
+        strategy.connect(db, lambda url, depth: "")
+    return strategy
+
+
+def test_rules_between_classes_are_used_where_there_are_some(tmp_path: Path) -> None:
+    save(RULES, tmp_path / "rules.json")
+    strategy = classed(tmp_path)
+    good = turn(strategy, page("http://a.example/l/", kids("x", 2), Verdict(0.1, False, "list")))
+    bad = turn(strategy, page("http://a.example/o/", kids("y", 2), Verdict(0.1, False, "other")))
+    assert min(good.values()) > max(score for url, score in bad.items() if "/y/" in url)
+
+
+def test_rules_of_other_classes_are_named(tmp_path: Path) -> None:
+    save(RuleBase(["cat", "dog"], {"cat": {"dog": 1}}), tmp_path / "rules.json")
+    with pytest.raises(BadInput, match=r"rules\.json: made for other classes"):
+        classed(tmp_path)
+
+
+def test_rules_that_were_found_on_the_way_survive_a_restart(tmp_path: Path) -> None:
+    db = CrawlDb(":memory:").open()
+    strategy = classed(tmp_path, db)
+    turn(strategy, page(HOME, kids("x", 30), Verdict(0.1, False, "list")))
+    for number, url in enumerate(kids("x", 25)):
+        turn(strategy, page(url, [f"{url}/on"], GOOD if number % 2 else BAD, HOME))
+    assert strategy.leads_.worth["list"] == pytest.approx(0.5)
+    restarted = classed(tmp_path, db)
+    restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
+    assert restarted.leads_.counts == strategy.leads_.counts
+    assert restarted.leads_.worth == strategy.leads_.worth
 
 
 # -- in a crawl --------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from lycosa.seeds.file import read_seeds
 from lycosa.types import BadInput
 
 _LEAST_EXAMPLES = 2
+_RULED = ("rules", "learned")  # strategies that read rules between classes
 
 
 class Prepared(Struct, frozen=True):
@@ -129,7 +130,7 @@ class Preparation:
 
     def _judges(self, task: Task, web: Pages, drawn: dict[str, str], kinds: Sequence[str]) -> dict[str, Judging]:
         found: dict[str, Judging] = {}
-        ruled = {judge_for(options, task) for options in self.plan.strategies.values() if options["kind"] == "rules"}
+        ruled = {judge_for(options, task) for options in self.plan.strategies.values() if options["kind"] in _RULED}
         for kind in kinds:
             if kind == MAIN:
                 found[kind] = self.makers.main(task, self.plan, web, drawn)

@@ -135,14 +135,15 @@ class Source:
     """A fetched page, and what its links brought so far: the yield of siblings."""
 
     __slots__ = (
-        *("cash", "distance", "kids", "label", "luck", "number", "places", "relevance", "spots", "tally", "up"),
+        *("cash", "distance", "kids", "kind", "label", "luck", "number", "places", "relevance", "spots", "tally", "up"),
         "waiting",
     )
 
     def __init__(self, number: int, relevance: float, label: str, distance: int, cash: float, luck: float) -> None:
         self.number = number
         self.relevance = relevance
-        self.label = sys.intern(f"class {label}") if label else ""  # a key as those of `counted_as`
+        self.label = label
+        self.kind = sys.intern(f"class {label}") if label else ""  # a key as those of `counted_as`
         self.distance = distance  # clicks since the last page on topic
         self.cash = cash  # what each of its links gets
         self.luck = luck  # how eagerly its links are tried: this is where chance comes in
@@ -189,8 +190,8 @@ class Waiting:
 
     def counted_as(self) -> Iterable[str]:
         """Under which its outcome is counted, beside the pages it was found on."""
-        label = self.best().label
-        return [self.host, self.place, *([label] if label else ()), *self.words]
+        kind = self.best().kind
+        return [self.host, self.place, *([kind] if kind else ()), *self.words]
 
     def best(self) -> Source:
         """The most relevant page it was found on."""

@@ -16,6 +16,7 @@ IN_WORDS = {
     "place": "what addresses of this kind brought",
     "host": "what its host brought",
     "class": "what links from pages of this class brought",
+    "leads": "where pages of this class lead to",
     "words": "what links with such words brought",
     "cash": "importance by links",
     "depth": "clicks from a seed",

@@ -10,6 +10,7 @@ these to trust. A link's score follows what happens to its siblings while it wai
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -18,21 +19,24 @@ from msgspec import Meta
 
 from lycosa import urls
 from lycosa.db import CrawlDb
+from lycosa.strategy import rule_base
 from lycosa.strategy.evidence import SPOT, Scale, Source, Surpluses, Tally, Waiting, words_of
+from lycosa.strategy.leads import Leads
 from lycosa.strategy.online import Weights, chance
-from lycosa.types import Glances, Link, Page, Verdict, Visit
+from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
     "context": 0.4,  # of the words around it
-    "own": 0.6,  # of its own words, in anchor and address: a list of what is sought is often called so
-    "siblings": 1.5,  # what other links of its pages brought
+    "own": 0.9,  # of its own words, in anchor and address: a list of what is sought is often called so
+    "siblings": 2.5,  # what other links of its pages brought
     "part": 1.5,  # what those of them brought that have addresses of the same kind
     "near": 2.0,  # what those of them brought that stand near it on the page
-    "untested": 2.0,  # many such siblings wait and few have failed: one try tells much
+    "untested": 1.2,  # many such siblings wait and few have failed: one try tells much
     "place": 0.2,  # what addresses of the same kind brought, wherever found
     "host": 0.3,
     "class": 0.2,  # what links from pages of this class brought
+    "leads": 2.0,  # where pages of this class lead to, by rules between classes
     "words": 0.7,  # what the words of anchor and address brought
     "cash": 1.0,  # importance that flows along links
     "depth": -0.7,
@@ -44,7 +48,7 @@ SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 CALLED = 16  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 HELD_BACK = 0.01
 UNKNOWN = -1.0  # relevance of words that nobody judged
-CURIOUS = 2.0  # where more than one page in seven (e^-2) is good anyway, trying the untested is worth less
+CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
 ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
 ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
 LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
@@ -66,6 +70,7 @@ class Learned:
     tallies_: dict[str, Tally] = field(init=False, repr=False, default_factory=dict)
     surplus_: Surpluses = field(init=False, repr=False, default_factory=lambda: Surpluses({}))  # until the next visit
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
+    leads_: Leads = field(init=False, repr=False, default_factory=Leads)
     best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a page on topic
     scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
     sources_: list[Source] = field(init=False, repr=False, default_factory=list)
@@ -81,8 +86,14 @@ class Learned:
         self.surplus_.start(self.rate())
         self.scales_ = {name: Scale() for name in ("parent", "context", "own", "cash")}
 
-    def prepare(self, folder: object, judge: object) -> None:
+    def prepare(self, folder: Path, judge: Any) -> None:
         self.judge_ = judge if isinstance(judge, Glances) else None
+        if hasattr(judge, "targets"):
+            path = folder / rule_base.NAME
+            rules = rule_base.load(path) if path.exists() else None
+            if rules and not judge.targets(rules.classes):
+                raise BadInput(f"{path}: made for other classes than the topic has; make it anew, or take it away")
+            self.leads_.start(judge.targets, rules)
 
     def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], *_: object) -> None:
         self.db_, self.refuses_ = db, refuses
@@ -104,6 +115,7 @@ class Learned:
             self._count_siblings(self.up_, 0.0)
         else:
             self._learn(self.up_, self.outcome(visit.verdict))
+            self._lead(self.up_.sources[0].label, visit.verdict.label)
         self.surplus_.start(self.rate())
 
     def outcome(self, verdict: Verdict) -> float:
@@ -129,6 +141,10 @@ class Learned:
             for key in above.counted_as():
                 self._count(key, surplus, 0.0)
             surplus, above = surplus * self.credit, above.sources[0].up
+
+    def _lead(self, source: str, target: str) -> None:
+        if self.leads_.see(source, target):
+            self._note(f"lead {source}", self.leads_.counts[source])
 
     def rate(self) -> float:
         """The going rate: relevant pages among all that were tried."""
@@ -235,8 +251,7 @@ class Learned:
 
     def _note_page(self, source: Source, found: list[list[Any]]) -> None:
         up = source.up.state() if source.up else None
-        label = source.label.removeprefix("class ")
-        about = [source.relevance, label, source.distance, source.cash, source.luck, up, found]
+        about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
         self._note(f"page {source.number:09}", about)
 
     def parts(self, link: Waiting) -> list[float]:
@@ -260,7 +275,7 @@ class Learned:
                 if tally := source.places.get(place):
                     part += tally.surplus(expected)
                     failed = max(0.0, tally.tried - tally.good)
-            untested = max(untested, source.luck * sqrt(log(1 + source.waiting[place]) / (1 + failed)))
+            untested = max(untested, source.luck * log(1 + source.waiting[place]) / sqrt(1 + failed))
         best = sources[0] if count == 1 else link.best()
         return [
             scales["parent"].of(best.relevance),
@@ -272,7 +287,8 @@ class Learned:
             untested * min(1.0, -log(rate) / CURIOUS),
             surplus[place],
             surplus[link.host],
-            surplus[best.label],
+            surplus[best.kind],
+            self.leads_.surplus(best.label),
             sum(map(surplus.__getitem__, link.words)) / sqrt(len(link.words) or 1),
             scales["cash"].of(log(link.cash + LEAST_CASH)),
             log(1 + link.depth),
@@ -314,6 +330,7 @@ class Learned:
             "best": self.best_,
             "scales": {name: scale.state() for name, scale in self.scales_.items()},
             "next": self.next_,
+            "leads": self.leads_.save(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -328,6 +345,8 @@ class Learned:
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
         tallies = self.db_.notes("learned tally ") if self.db_ is not None else ()
         self.tallies_.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
+        rows = self.db_.notes("learned lead ") if self.db_ is not None else ()
+        self.leads_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
         self.surplus_.start(self.rate())
 
     def load_links(self) -> None:

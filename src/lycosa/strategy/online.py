@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import exp, sqrt
+from operator import mul
 from typing import Any
 
 _PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
@@ -24,7 +25,8 @@ class Weights:
         self._squares = [1.0] * len(self.names)
 
     def log_odds(self, evidence: Sequence[float]) -> float:
-        return self.bias + sum(map(float.__mul__, self.values, evidence))
+        total: float = sum(map(mul, self.values, evidence), self.bias)
+        return total
 
     def step(self, evidence: Sequence[float], outcome: float, rate: float, speed: float) -> None:
         """Learn from one outcome, 0..1. Good and bad ones count alike in the sum, however rare good ones are."""
