@@ -46,22 +46,29 @@ def explain(db: CrawlDb, url: str) -> dict[str, float]:
 
 
 def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
-    """How much each kind of evidence counts by now, and the words, hosts, ... that speak most for or against a link."""
+    """How much each kind of evidence counts by now, and the words, hosts, ... that speak most for and against links."""
     strategy = resumed(db, links=False)
-    weights = zip(map(IN_WORDS.__getitem__, PRIOR), strategy.weights_.values, strict=True)
-    told = {"weight of evidence": _largest(dict(weights))}
-    groups: dict[str, dict[str, float]] = {kind: {} for kind in _HEADINGS}
     rate = strategy.rate()
+    groups: dict[str, dict[str, float]] = {kind: {} for kind in _HEADINGS}
     for key, tally in strategy.tallies_.items():
         kind, space, name = key.partition(" ")
         if tally.tried >= _LEAST_TRIED:
             groups[kind if space else "word"][name if space else key] = tally.surplus(rate)
-    told |= {_HEADINGS[kind]: _largest(found, top) for kind, found in groups.items() if found}
-    return told
+    weights = dict(zip(PRIOR, strategy.weights_.values, strict=True))
+    if not groups["class"]:  # the topic has none
+        del weights["class"], weights["leads"]
+    told = {"weight of evidence": _largest({IN_WORDS[name]: weight for name, weight in weights.items()})}
+    return told | {_HEADINGS[kind]: _ends(found, top) for kind, found in groups.items() if found}
 
 
-def _largest(weights: dict[str, float], top: int | None = None) -> dict[str, float]:
-    return dict(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:top])
+def _largest(weights: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(weights.items(), key=lambda pair: (-abs(pair[1]), pair[0])))
+
+
+def _ends(weights: dict[str, float], top: int) -> dict[str, float]:
+    """The best and the worst of them."""
+    ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ordered if len(ordered) <= top else ordered[: top - top // 2] + ordered[-(top // 2) :])
 
 
 def resumed(db: CrawlDb, links: bool = True) -> Learned:

@@ -45,7 +45,7 @@ PRIOR = {
 }
 BIAS = -2.0
 SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
-CALLED = 16  # links of a page, best words first, that wait with their full score; the others follow as these are taken
+CALLED = 12  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 HELD_BACK = 0.01
 UNKNOWN = -1.0  # relevance of words that nobody judged
 CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
@@ -160,7 +160,8 @@ class Learned:
     def _count_siblings(self, link: Waiting, good: float, tried: float = 1.0) -> None:
         for source, spot in zip(link.sources, link.spots, strict=True):
             source.count(link.place, spot, good, tried)
-            self.dirty_[source.number] = source
+            if tried:  # credit alone can wait for its turn
+                self.dirty_[source.number] = source
             groups = [
                 {key: [tally.good, tally.tried] for key, tally in group.items()}
                 for group in (source.places, source.spots)
