@@ -143,6 +143,18 @@ class Glances(Protocol):
 
 
 @runtime_checkable
+class GlancesMany(Protocol):
+    """The same for all links of a page at once, where that is cheaper."""
+
+    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]: ...
+
+
+def glances(judge: Glances, many: Sequence[Sequence[str]]) -> list[float]:
+    """How relevant are some words, and some others, ...? The cheaper way."""
+    return judge.relevances_of(many) if isinstance(judge, GlancesMany) else [*map(judge.relevance_of, many)]
+
+
+@runtime_checkable
 class Opens(Protocol):
     """A strategy that says what the seeds are worth; without it they come before everything else."""
 

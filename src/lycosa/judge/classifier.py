@@ -112,6 +112,12 @@ class Classifier:
             return self._short.relevance(words, focus.target)
         return agreed(self.look(*self.features.glance(words)).probabilities @ focus.target, focus.threshold)
 
+    def glances(self, many: Sequence[Sequence[str]], focus: Focus) -> list[float]:
+        """The same of many at once."""
+        if self._short and many:
+            return self._short.relevances(many, focus.target)
+        return [self.glance(words, focus) for words in many]
+
     def describe(self, top: int) -> list[Section]:
         """For each class the terms that speak for it on its own training pages."""
         return [(label, terms[:top]) for label, terms in zip(self.labels, self.facts.top, strict=True)]

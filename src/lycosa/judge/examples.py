@@ -53,6 +53,9 @@ class Examples:
     def relevance_of(self, words: Sequence[str]) -> float:
         return self.classifier_.glance(words, self.focus_)
 
+    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
+        return self.classifier_.glances(many, self.focus_)
+
     def describe(self, top: int) -> list[Section]:
         return self.classifier_.describe(top)
 

@@ -23,7 +23,7 @@ from lycosa.strategy import rule_base
 from lycosa.strategy.evidence import SPOT, Scale, Source, Surpluses, Tally, Waiting, words_of
 from lycosa.strategy.leads import Leads
 from lycosa.strategy.online import Weights, chance
-from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit
+from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit, glances
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
@@ -197,6 +197,7 @@ class Learned:
         judged, words to be counted; only the address where nothing more is to be learned of it."""
         told: list[list[Any]] = []
         new: list[tuple[list[Any], Link]] = []
+        said: list[list[str]] = []
         for at, link in enumerate(page.links):
             if urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth):
                 continue
@@ -204,19 +205,27 @@ class Learned:
             if waits and len(waits.sources) >= SOURCES:
                 told.append([link.url])
             else:
-                said, counted = words_of(link, page)
-                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, self._glance("own", said), *counted], link))
+                own, counted = words_of(link, page)
+                said.append(own)
+                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, *counted], link))
+        for (about, _), relevance in zip(new, self._glances("own", said), strict=True):
+            about[4] = relevance
         new.sort(key=lambda pair: -pair[0][4])
-        for about, link in new[:CALLED]:  # the others' would cost more than it tells
-            about[3] = self._glance("context", page.context(link))
+        called = new[:CALLED]  # the others' context would cost more than it tells
+        contexts = self._glances("context", [page.context(link) for _, link in called])
+        for (about, _), relevance in zip(called, contexts, strict=True):
+            about[3] = relevance
         return [about for about, _ in new] + told
 
-    def _glance(self, name: str, said: Sequence[str]) -> float:
-        if self.judge_ is None or not said:
-            return UNKNOWN
-        relevance: float = self.judge_.relevance_of(said)
-        self.scales_[name].add(relevance)
-        return relevance
+    def _glances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
+        if self.judge_ is None:
+            return [UNKNOWN] * len(many)
+        found = iter(glances(self.judge_, [words for words in many if words]))
+        relevances = [next(found) if words else UNKNOWN for words in many]
+        for relevance in relevances:
+            if relevance >= 0:
+                self.scales_[name].add(relevance)
+        return relevances
 
     def _source(self, visit: Visit) -> Source:
         verdict, up = visit.verdict, self.up_

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Visit
+from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Visit, glances
 
 
 @dataclass
@@ -30,9 +30,9 @@ class LinkContext:
         self.judge_ = judge
 
     def score(self, visit: Visit) -> Sequence[float]:
-        page, judge = visit.page, self.judge_.relevance_of
-        of_page = self.beta * visit.verdict.relevance
-        return [of_page + (1 - self.beta) * judge(page.context(link, self.words)) for link in page.links]
+        page, of_page = visit.page, self.beta * visit.verdict.relevance
+        around = glances(self.judge_, [page.context(link, self.words) for link in page.links])
+        return [of_page + (1 - self.beta) * relevance for relevance in around]
 
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)

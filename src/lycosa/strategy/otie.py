@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lycosa.db import CrawlDb
-from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Link, Reply, Visit
+from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Link, Reply, Visit, glances
 
 TOO_RICH = 1e8  # below the places of the fetch list, which order above every score
 
@@ -78,13 +78,10 @@ class Otie:
         if not links:
             return []
         page, r = visit.page, visit.verdict.relevance
-        promised = [
-            -1.0
-            if self.refuses_(link.url, link.depth)
-            else self.beta * r + (1 - self.beta) * self.judge_.relevance_of(page.context(link, self.words))
-            for link in links
-        ]
-        good = [(link.url, promise) for link, promise in zip(links, promised, strict=True) if promise >= 0]
+        let_in = [link for link in links if not self.refuses_(link.url, link.depth)]
+        around = glances(self.judge_, [page.context(link, self.words) for link in let_in])
+        promised = [self.beta * r + (1 - self.beta) * relevance for relevance in around]
+        good = [(link.url, promise) for link, promise in zip(let_in, promised, strict=True)]
         self.db_.note(f"links:{visit.reply.link.url}", msgspec.json.encode(good).decode())
         given = dict(self._share(self.revised(visit.score, r), good))
         return [given.get(link.url, -1.0) for link in links]
