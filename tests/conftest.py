@@ -3,9 +3,13 @@
 import asyncio
 import heapq
 import itertools
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background: what we start would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class FakeClock:
