@@ -145,7 +145,7 @@ def test_a_million_links_take_seconds() -> None:
     graph = make_graph(chance.integers(0, size, links), targets, size)
     hubs, _ = hits(graph)
     ranks = pagerank(graph)
-    assert time.process_time() - began < 60
+    assert time.process_time() - began < 10
     assert hubs.max() > 0
     assert ranks.argmax() in np.argsort(np.bincount(graph.targets))[-50:]
 

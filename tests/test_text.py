@@ -75,7 +75,7 @@ def test_many_kinds_of_signs_take_no_longer_than_few() -> None:
     assert len(signs) > text._MOST_SIGNS
     before = time.process_time()
     assert words(given) == ["a", "b"] * 300
-    assert time.process_time() - before < 20.0
+    assert time.process_time() - before < 2.0
 
 
 def test_a_table_can_keep_what_would_be_a_space() -> None:

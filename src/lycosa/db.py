@@ -42,12 +42,12 @@ WAITING, DONE = 0, 1  # states of a URL
 class CrawlDb:
     """The open database of one crawl."""
 
+    _db: "sqlite3.Connection | _Broken"
+
     def __init__(self, path: Path | str, readonly: bool = False) -> None:
         self.path = path
         self.readonly = readonly
         self.before_commit: list[Callable[[], None]] = []  # what must be on disk before the visits that speak of it
-
-    _db: "sqlite3.Connection | _Broken"
 
     def open(self) -> "CrawlDb":
         if self.readonly and not Path(self.path).exists():

@@ -445,8 +445,8 @@ def test_a_page_takes_well_under_a_millisecond_and_an_anchor_microseconds(tmp_pa
     asyncio.run(run())
     start = time.process_time()
     asyncio.run(run())
-    assert (time.process_time() - start) / len(pages) < 0.05  # about 0.2 ms; the bar leaves room for slow machines
+    assert (time.process_time() - start) / len(pages) < 0.002  # about 0.2 ms; the bar leaves room for slow machines
     start = time.process_time()
     for _ in range(1_000):
         judge.similarity(["web", "crawler", "bamo"])
-    assert (time.process_time() - start) / 1_000 < 0.002
+    assert (time.process_time() - start) / 1_000 < 0.000_05

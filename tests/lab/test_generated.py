@@ -55,7 +55,7 @@ def test_ten_million_pages_start_within_a_second_and_take_no_memory_for_each():
     started = time.process_time()
     web = GeneratedWeb(pages=10_000_000, hosts=1000, seed=99)
     assert web.page(web.seeds(80)[0])
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 1
     urls = [url for seed in web.seeds(80, 10) for url in links_of(web, seed)]
     tracemalloc.start()
     for url in urls[:200]:

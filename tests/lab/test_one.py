@@ -174,7 +174,7 @@ class TestRobots:
             ("/private", "robots"),
             ("/open", ""),
         ]
-        assert time.monotonic() - started < 60.0
+        assert time.monotonic() - started < 5.0
 
 
 @dataclass
@@ -251,7 +251,7 @@ class TestRepeatable:
         runs = [crawl_web(SiteWeb(web), web.seeds(80), keywords(), BestFirst(), 80, polite) for _ in range(2)]
         assert runs[0] == runs[1]
         assert len(runs[0].pages) == 80
-        assert time.monotonic() - started < 120.0
+        assert time.monotonic() - started < 20.0
 
     def test_on_a_real_web(self, texas: RecordedWeb, webs: Path) -> None:
         """And fast enough to compare many strategies."""
@@ -259,7 +259,7 @@ class TestRepeatable:
         for _ in range(2):
             started = time.process_time()
             runs.append(crawl_web(texas, seeds, keywords(), BestFirst(), 400))
-            assert time.process_time() - started < 30.0
+            assert time.process_time() - started < 3.0
         assert runs[0] == runs[1]
         assert len(runs[0].pages) == 400
         labels = page_labels(texas, read_labels(webs / "webkb-texas.labels.tsv"))

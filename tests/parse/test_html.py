@@ -228,7 +228,7 @@ def test_no_page_takes_long(name: str) -> None:
     body = HOSTILE[name]()
     before = time.process_time()
     page = parse(body)
-    assert time.process_time() - before < 20.0
+    assert time.process_time() - before < 2.0
     assert len(page.links) <= 5000
     assert all(len(link.anchor) <= 300 for link in page.links)
 

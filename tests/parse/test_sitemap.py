@@ -145,7 +145,7 @@ class TestLimits:
         body = urlset(*(f"http://www.e.org/{number}" for number in range(50_100)))
         before = time.process_time()
         assert len(parse(body).seeds) == 50_000
-        assert time.process_time() - before < 30.0
+        assert time.process_time() - before < 5.0
 
     def test_so_many_bytes(self) -> None:
         body = urlset(*(f"http://www.e.org/{number}" for number in range(1000)))
@@ -161,7 +161,7 @@ class TestLimits:
         assert len(body) < 300_000
         before = time.process_time()
         assert urls(parse(body, max_bytes=10_000_000)) == ["/a"]
-        assert time.process_time() - before < 20.0
+        assert time.process_time() - before < 2.0
 
     def test_deep_xml(self) -> None:
         with pytest.raises(ValueError, match="deep"):

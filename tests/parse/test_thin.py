@@ -124,4 +124,4 @@ def test_any_bytes_are_thinned_in_a_moment() -> None:
         body = b"".join(chance.choices(few, k=100_000))
         before = time.process_time()
         thin.thin(body)
-        assert time.process_time() - before < 10.0, few
+        assert time.process_time() - before < 1.0, few

@@ -57,7 +57,7 @@ class Leads:
         self._tell()
 
     def _tell(self) -> None:
-        told = self.counts if self.worth else ()
+        told = {*self.counts, *self.worth} if self.worth else ()  # who only reads has not the rules from elsewhere
         self._surplus = {name: log((self.worth.get(name, 0.0) + LEAST) / (self.usual + LEAST)) for name in told}
 
     def surplus(self, name: str) -> float:
