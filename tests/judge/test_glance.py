@@ -1,14 +1,13 @@
-"""A few words are worth the same by the short way as by the long one that pages go."""
+"""A few words are worth what the formula says, and what a page of these words would be, alone and among many."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.judge import glance as module
 from lycosa.judge.classifier import Classifier, Facts, Focus
 from lycosa.judge.features import Features
-from lycosa.judge.glance import Glance
+from lycosa.judge.glance import relevances
 from lycosa.judge.linear import Linear
 from lycosa.judge.network import Network
 
@@ -35,6 +34,10 @@ def long_way(features: Features, head: Linear, words: list[str], target: np.ndar
     return float(odds[target].sum() / odds.sum())
 
 
+def alone(features: Features, head: Linear, words: list[str], target: np.ndarray) -> float:
+    return relevances(features, head, [words], target)[0]
+
+
 @settings(deadline=None)
 @given(
     st.integers(0, 1_000),
@@ -45,7 +48,7 @@ def long_way(features: Features, head: Linear, words: list[str], target: np.ndar
 def test_the_short_way_is_the_formula(seed: int, classes: int, plain: bool, words: list[str]) -> None:
     features, head = make(seed, classes, plain)
     target = np.arange(classes) % 3 == 1
-    found = Glance(features, head).relevance(words, target)
+    found = alone(features, head, words, target)
     assert found == pytest.approx(long_way(features, head, words, target), rel=1e-9)
     assert 0 <= found <= 1
 
@@ -59,7 +62,7 @@ def test_a_glance_says_what_the_judge_of_pages_would(seed: int, classes: int, wo
     judge = Classifier(features, [head], facts)
     focus = Focus(np.arange(classes) == 1, 0.5)
     by_page = float((judge.look(*features.glance(words)).probabilities @ focus.target)[0])
-    assert judge.glance(words, focus) == pytest.approx(by_page, rel=1e-5)
+    assert judge.glances([words], focus) == [pytest.approx(by_page, rel=1e-5)]
 
 
 @pytest.mark.parametrize("classes", [2, 30])
@@ -68,13 +71,13 @@ def test_unknown_words_leave_what_is_known_before(classes: int) -> None:
     target = np.arange(classes) == 0
     prior = np.exp(head.bias.astype(np.float64))
     for words in ([], ["unknown", "the"]):
-        assert Glance(features, head).relevance(words, target) == pytest.approx(prior[0] / prior.sum())
+        assert alone(features, head, words, target) == pytest.approx(prior[0] / prior.sum())
 
 
 @pytest.mark.parametrize("classes", [2, 30])
 def test_large_weights_do_not_overflow(classes: int) -> None:
     features, head = make(1, classes, plain=True, scale=1e6)
-    found = Glance(features, head).relevance(TERMS * 3, np.arange(classes) == 0)
+    found = alone(features, head, TERMS * 3, np.arange(classes) == 0)
     assert found in (0.0, 1.0)
 
 
@@ -83,18 +86,15 @@ def test_a_term_that_weighs_nothing_divides_nothing_by_zero(classes: int) -> Non
     _, head = make(1, classes)
     features = Features(TERMS, np.zeros(len(TERMS), np.float32), {})
     target = np.arange(classes) == 0
-    short = Glance(features, head)
-    assert short.relevance(["qax"], target) == pytest.approx(short.relevance([], target))
+    assert alone(features, head, ["qax"], target) == pytest.approx(alone(features, head, [], target))
 
 
-def test_what_is_remembered_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_ROWS", 5)
+def test_a_word_may_come_often() -> None:
     features, head = make(2, 3)
-    short, target = Glance(features, head), np.array([True, False, False])
+    target = np.array([True, False, False])
     for times in range(1, 40):
         words = ["qax"] * times + ["qbx"]
-        assert short.relevance(words, target) == pytest.approx(long_way(features, head, words, target), rel=1e-9)
-        assert len(short._rows) <= 5
+        assert alone(features, head, words, target) == pytest.approx(long_way(features, head, words, target), rel=1e-9)
 
 
 def test_a_net_and_a_vote_go_the_long_way() -> None:
@@ -102,10 +102,10 @@ def test_a_net_and_a_vote_go_the_long_way() -> None:
     facts = Facts(["no", "yes"], TERMS, TERMS, {}, False, ["nb", "nb"], [[], []])
     focus = Focus(np.array([False, True]), 0.5)
     vote = Classifier(features, [head, head], facts)
-    alone = Classifier(features, [head], facts)
-    assert vote.glance(["qax", "qbx"], focus) == pytest.approx(alone.glance(["qax", "qbx"], focus), rel=1e-5)
+    single = Classifier(features, [head], facts)
+    assert vote.glances([["qax", "qbx"]], focus) == pytest.approx(single.glances([["qax", "qbx"]], focus), rel=1e-5)
     net = Network(head.weights, head.bias, np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
-    assert 0 < Classifier(features, [net], facts).glance(["qax", "qbx"], focus) < 1
+    assert 0 < Classifier(features, [net], facts).glances([["qax", "qbx"]], focus)[0] < 1
 
 
 @settings(deadline=None)
@@ -121,4 +121,5 @@ def test_many_at_once_are_worth_what_each_is(seed: int, classes: int, plain: boo
     focus = Focus(target, 0.5)
     facts = Facts([f"c{n}" for n in range(classes)], TERMS, TERMS, {}, plain, ["nb"], [[]] * classes)
     judge = Classifier(features, [head], facts)
-    assert judge.glances(many, focus) == pytest.approx([judge.glance(words, focus) for words in many], rel=1e-9)
+    each = [long_way(features, head, words, target) for words in many]
+    assert judge.glances(many, focus) == pytest.approx(each, rel=1e-9)

@@ -1,7 +1,7 @@
 """From a page to the probability of each class, and the terms that spoke for it: what the trained judges share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.judge import model
 from lycosa.judge.features import Features, Fields, Floats, Ids
-from lycosa.judge.glance import Glance
+from lycosa.judge.glance import relevances
 from lycosa.judge.linear import Linear
 from lycosa.judge.network import Network
 from lycosa.types import BadInput, Page, Verdict
@@ -67,11 +67,6 @@ class Classifier:
     features: Features
     heads: Sequence[Head]
     facts: Facts
-    _short: Glance | None = field(init=False, repr=False, default=None)  # the short way, where there is one
-
-    def __post_init__(self) -> None:
-        if len(self.heads) == 1 and isinstance(self.heads[0], Linear):
-            self._short = Glance(self.features, self.heads[0])
 
     @property
     def labels(self) -> list[str]:
@@ -106,17 +101,15 @@ class Classifier:
         words = self.facts.words
         return {words[opinion.ids[place]]: float(moved[place]) for place in most.tolist()}
 
-    def glance(self, words: Sequence[str], focus: Focus) -> float:
-        """The relevance of a few words; of none that are known, what it is before a page is seen."""
-        if self._short:
-            return self._short.relevance(words, focus.target)
-        return agreed(self.look(*self.features.glance(words)).probabilities @ focus.target, focus.threshold)
-
     def glances(self, many: Sequence[Sequence[str]], focus: Focus) -> list[float]:
-        """The same of many at once."""
-        if self._short and many:
-            return self._short.relevances(many, focus.target)
-        return [self.glance(words, focus) for words in many]
+        """The relevance of a few words, and others; of none that are known, what it is before a page is seen."""
+        head = self.heads[0]
+        if not many:
+            return []
+        if len(self.heads) == 1 and isinstance(head, Linear):
+            return relevances(self.features, head, many, focus.target)
+        opinions = (self.look(*self.features.glance(words)).probabilities for words in many)
+        return [agreed(probabilities @ focus.target, focus.threshold) for probabilities in opinions]
 
     def describe(self, top: int) -> list[Section]:
         """For each class the terms that speak for it on its own training pages."""

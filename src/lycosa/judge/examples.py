@@ -51,7 +51,7 @@ class Examples:
         return self.classifier_.verdict(page, self.focus_)
 
     def relevance_of(self, words: Sequence[str]) -> float:
-        return self.classifier_.glance(words, self.focus_)
+        return self.relevances_of([words])[0]
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         return self.classifier_.glances(many, self.focus_)

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import log
 from typing import Annotated, Literal
 
 import numpy as np
@@ -116,10 +115,6 @@ class Features:
         found = self.counts(few)
         ids = np.array(list(found), np.int32)
         return ids, self.weigh(ids, np.array(list(found.values()), np.int32))
-
-    def value(self, number: int, count: int) -> float:
-        """The weight of one term before all are divided by their length."""
-        return float(count) if self.plain else (1 + log(count)) * float(self.idf[number])
 
     def weigh(self, ids: Ids, counts: NDArray[np.integer]) -> Floats:
         """TF-IDF: the logarithm of the count, rare terms more, and a long page no more than a short one."""
