@@ -37,6 +37,7 @@ GROUPS = {
     "parent relevance": ["parent"],
     "words around it": ["context"],
     "its own words": ["own"],
+    "where words led elsewhere": ["elsewhere"],
     "sibling yield": ["siblings", "part", "near", "untested"],
     "place on the page": ["near"],
     "trying what is untested": ["untested"],
@@ -45,13 +46,15 @@ GROUPS = {
     "what words brought": ["words"],
     "cash": ["cash"],
     "depth": ["depth"],
+    "telling twins": ["twin"],
 }
+BEFORE = ("parent", "context", "own", "elsewhere", "cash", "depth", "twin")
 PARTS: dict[str, dict[str, Any]] = {
     **{f"without {name}": {"without": gone} for name, gone in GROUPS.items()},
     "without learned weights": {"speed": 0.0},
     "without credit to ancestors": {"credit": 0.0},
     "only what is known before the visit": {
-        "without": [name for name in PRIOR if name not in ("parent", "context", "own", "cash", "depth")],
+        "without": [name for name in PRIOR if name not in BEFORE],
         "speed": 0.0,
     },
 }

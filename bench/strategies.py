@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy is first imported: CPU time of one core
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import msgspec
 from measure import TOPIC, WORDS, web
 from msgspec.structs import replace
 
@@ -181,6 +182,8 @@ async def _measure(crawl: Crawl, visits: list[Visit], db: CrawlDb) -> Cost:
             crawl.frontier.push(visit.page.links, crawl.strategy.score(visit))
             for sink in crawl.sinks:
                 sink.write(visit)
+        if hasattr(crawl.strategy, "save"):  # as a crawl does with each commit
+            db.put("state:strategy", msgspec.json.encode(crawl.strategy.save()).decode())
         db.commit()
         parts.append((time.process_time() - started, sum(len(visit.page.links) for visit in part)))
     mean = sum(used for used, _ in parts) / sum(links for _, links in parts)

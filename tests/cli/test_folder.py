@@ -334,7 +334,7 @@ async def test_show_tells_what_was_learned(crawled: Any, in_thread: Any) -> None
     for words in ("learned: weight of evidence", "learned: words", "learned: hosts"):
         assert words in out
     learned = json.loads((await in_thread("show", folder, "--json")).out)["learned"]
-    without_classes = {words for name, words in IN_WORDS.items() if name not in ("class", "leads")}
+    without_classes = {words for name, words in IN_WORDS.items() if name not in ("class", "leads", "elsewhere")}
     assert set(learned["weight of evidence"]) == without_classes
     assert list(learned["words"].values()) == sorted(learned["words"].values(), reverse=True)
     assert all(name.startswith(("/", "“")) for name in learned["words"])
@@ -350,7 +350,8 @@ async def test_after_a_kill_show_says_so(crawled: Any, in_thread: Any) -> None:
 async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> None:
     folder, _ = crawled
     with sqlite3.connect(folder / "crawl.db") as db:
-        url, source = db.execute("SELECT url, source FROM visits WHERE depth = 2 LIMIT 1").fetchone()
+        rows = db.execute("SELECT url, source FROM visits WHERE source != '' ORDER BY depth DESC LIMIT 1")
+        url, source = rows.fetchone()
         waiting = db.execute("SELECT url FROM urls WHERE state = 0 LIMIT 1").fetchone()[0]
     out = (await in_thread("why", folder, url)).out
     assert "a seed" in out

@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from lycosa.cli.mining import WAVE, Mine, fit_temperature, redirects, waves
+from lycosa.cli.mining import WAVE, Example, Mine, fit_temperature, redirects, waves
 from lycosa.cli.rules import rules
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
@@ -126,7 +127,10 @@ async def test_from_examples_to_the_published_rules_and_the_published_orders(sit
     write_examples(folder, site.url)
     outcome = await asyncio.to_thread(run, folder)
     assert outcome.exit_code == 0, outcome.exception
-    assert "10 rules between 4 classes, from 40 pairs of a class and a page it links to" in outcome.stdout
+    assert (
+        "10 rules between 4 classes, from 40 pairs of a class and a page it links to; where links lead by 0"
+        in outcome.stdout
+    )
     assert rule_base.load(folder / "rules.json").rules() == TABLE_2
     asked = [path for path, _ in site.requests]
     assert asked[0] == "/robots.txt"
@@ -363,7 +367,8 @@ def test_a_site_is_never_split_between_waves() -> None:
 
 def test_the_lot_is_fair_and_always_the_same() -> None:
     mine = Mine(judge=None, folder=Path())
-    mine.examples = [("many", [f"http://m/{number}" for number in range(500)]), ("few", ["http://f/1", "http://f/2"])]
+    many = [f"http://m/{number}" for number in range(500)]
+    mine.examples = [Example("many", many, []), Example("few", ["http://f/1", "http://f/2"], [])]
     drawn = mine.missing(10)
     assert len(drawn) == len(set(drawn)) == 10
     assert {"http://f/1", "http://f/2"} < set(drawn)
@@ -376,8 +381,24 @@ def test_the_lot_is_fair_and_always_the_same() -> None:
 
 def test_redirects_that_run_in_circles_end() -> None:
     mine = Mine(judge=None, folder=Path(), moved={"http://x/a": "http://x/b", "http://x/b": "http://x/a"})
-    mine.examples = [("one", ["http://x/a"])]
+    mine.examples = [Example("one", ["http://x/a"], [])]
     assert mine.missing(5) == ["http://x/a"]
+
+
+def test_words_lead_by_the_labels_of_the_examples_and_by_the_judge_s_classes() -> None:
+    mine = Mine(judge=SimpleNamespace(classifier_=SimpleNamespace(labels=["CH", "PH"])), folder=Path())
+    ann, bob = "http://a.example/ann", "http://b.example/bob"
+    mine.examples = [
+        Example("CH", [ann, bob, "http://c.example/gone"], [("“prof”",), ("“prof”", "/bob"), ("“prof”",)]),
+        Example("PH", [ann, "http://a.example/moved"], [("“prof”",), ("/moved",)]),
+    ]
+    mine.classes = {ann: "CH", bob: "CH"}
+    mine.known = {ann: "PH"}
+    mine.moved = {"http://a.example/moved": ann}
+    rules = mine.rules()
+    assert rules.words == {"“prof”": {"PH": 1, "CH": 1}}
+    assert rules.pages == {"PH": 1, "CH": 1}
+    assert rules.counts == {"CH": {"CH": 2}, "PH": {"CH": 1}}  # as the judge sees them, who will see the crawl
 
 
 def test_the_temperature_that_fits_what_was_counted() -> None:

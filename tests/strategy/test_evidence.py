@@ -2,11 +2,24 @@
 
 from math import log
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.evidence import MEMORY, MOST_WORDS, Scale, Source, Surpluses, Tally, Waiting, place_of, words_of
+from lycosa.strategy.evidence import (
+    MEMORY,
+    MOST_WORDS,
+    Scale,
+    Source,
+    Surpluses,
+    Tally,
+    Waiting,
+    folder_of,
+    place_of,
+    twins,
+    words_of,
+)
 from lycosa.types import Link, Page
 
 
@@ -126,6 +139,37 @@ def test_the_most_relevant_page_speaks_for_a_link() -> None:
     link.sources.append(high)
     assert link.best() is high
     assert "class course" in link.counted_as()
+
+
+def test_what_changes_on_a_page_survives() -> None:
+    source = Source(0, 0.5, "", 0, 0.1, 1.0)
+    source.count("place", 4, 1.0, 1.0)
+    source.given = 0.3
+    same = Source(0, 0.5, "", 0, 0.1, 1.0)
+    same.load(msgspec.json.decode(msgspec.json.encode(source.state())))
+    assert same.state() == source.state()
+
+
+@pytest.mark.parametrize(
+    ("url", "folder"),
+    [
+        ("http://a.example/x/", "http://a.example/x"),
+        ("http://a.example/x", "http://a.example/x"),
+        ("http://a.example/x/index.html", "http://a.example/x"),
+        ("http://a.example/x/Default.htm", "http://a.example/x"),
+        ("http://a.example/", "http://a.example"),
+        ("http://a.example/index.html?page=2", ""),
+        ("http://a.example/x/?page=2", ""),
+        ("http://a.example/x?page=2", ""),
+        ("http://a.example/x/news.html", ""),
+    ],
+)
+def test_addresses_of_one_folder_are_twins(url: str, folder: str) -> None:
+    assert folder_of(url) == folder
+
+
+def test_all_twins_have_one_folder() -> None:
+    assert {folder_of(twin) for twin in twins("http://a.example/x")} == {"http://a.example/x"}
 
 
 def test_what_stands_near_a_success_is_better_than_what_stands_far_away() -> None:

@@ -15,7 +15,7 @@ from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
 from lycosa.strategy.explained import IN_WORDS, explain, learned
-from lycosa.strategy.learned import CALLED, HELD_BACK, PRIOR, SOURCES, Learned
+from lycosa.strategy.learned import CALLED, HELD_BACK, MOST_CREDIT, PRIOR, SOURCES, Learned
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import SEED_SCORE, BadInput, Exchange, Link, Page, Reply, Verdict, Visit
 
@@ -183,6 +183,64 @@ def test_a_url_is_watched_through_its_first_pages_only() -> None:
     assert link.finds == SOURCES + 3
 
 
+def test_a_url_found_again_on_a_better_page_rises() -> None:
+    strategy = make(CrawlDb(":memory:").open())
+    again = "http://a.example/again"
+    before = turn(strategy, page(HOME, [again, "http://a.example/g", "http://a.example/b"]))[again]
+    after = turn(strategy, page("http://a.example/g", [again], GOOD, HOME))[again]
+    assert after > before
+    assert strategy.waiting_[again].best() is strategy.sources_[1]
+    restarted = make(strategy.db_)
+    restarted.load(strategy.save())
+    assert restarted.waiting_[again].best() is restarted.sources_[1]
+
+
+@pytest.mark.parametrize(
+    ("fetched", "twin"),
+    [
+        ("http://a.example/x/", "http://a.example/x/index.html"),
+        ("http://a.example/x/index.html", "http://a.example/x"),
+        ("http://a.example/x", "http://a.example/x/"),
+    ],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_another_address_of_a_page_that_was_fetched_comes_last(fetched: str, twin: str, late: bool) -> None:
+    strategy = make(CrawlDb(":memory:").open())
+    turn(strategy, page(HOME, [fetched, *([] if late else [twin]), *kids("y", 3)]))
+    scores = turn(strategy, page(fetched, [twin] if late else [], GOOD, HOME))
+    assert scores[twin] < 0.01 < min(scores[url] for url in kids("y", 3))
+    restarted = make(strategy.db_)
+    restarted.load(strategy.save())
+    assert restarted.waiting_[twin].twin == 1
+    assert restarted.waiting_[kids("y", 1)[0]].twin == 0
+
+
+def test_a_redirect_to_the_twin_itself_takes_both() -> None:
+    strategy = make()
+    asked, reached = "http://a.example/x", "http://a.example/x/"
+    turn(strategy, page(HOME, [asked, reached]))
+    hops = tuple(Exchange(url, b"", b"", b"", 0.0) for url in (asked, reached))
+    strategy.learn(Visit(Reply(Link(asked, HOME), url=reached, status=200, exchanges=hops), verdict=GOOD))
+    assert strategy.renew() == ([], [])
+
+
+def test_an_address_that_failed_says_nothing_of_its_twins() -> None:
+    strategy = make()
+    turn(strategy, page(HOME, ["http://a.example/x/", "http://a.example/x/index.html"]))
+    strategy.learn(Visit(Reply(Link("http://a.example/x/", HOME), error="http 404")))
+    assert strategy.waiting_["http://a.example/x/index.html"].twin == 0
+
+
+def test_a_long_list_gives_its_link_no_more_credit_than_one_page() -> None:
+    strategy = make(credit=1.0)
+    turn(strategy, page(HOME, ["http://a.example/list/", "http://a.example/news/"]))
+    turn(strategy, page("http://a.example/list/", kids("x", 12), BAD, HOME))
+    for url in kids("x", 12):
+        turn(strategy, page(url, [], GOOD, "http://a.example/list/"))
+    assert strategy.sources_[1].given == pytest.approx(MOST_CREDIT)
+    assert strategy.sources_[0].tally.good == pytest.approx(MOST_CREDIT + BAD.relevance / 2)
+
+
 def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
     strategy = make()
     asked, passed, reached = kids("x", 3)
@@ -294,11 +352,16 @@ class Classed(Glancing):
         return [name for name in known if name == "course"]
 
 
-RULES = RuleBase(["course", "list", "other"], {"list": {"course": 9, "other": 1}, "other": {"other": 1}})
+RULES = RuleBase(
+    ["course", "list", "other"],
+    {"list": {"course": 9, "other": 1}, "other": {"other": 1}},
+    words={"“algebra”": {"course": 5}, "/news": {"other": 5}},
+    pages={"course": 10, "list": 5, "other": 15},
+)
 
 
-def classed(folder: Path, db: CrawlDb | None = None) -> Learned:
-    strategy = Learned(without=[name for name in PRIOR if name != "leads"])
+def classed(folder: Path, db: CrawlDb | None = None, only: str = "leads") -> Learned:
+    strategy = Learned(without=[name for name in PRIOR if name != only])
     strategy.prepare(folder, Classed())
     if db:
         strategy.connect(db, lambda url, depth: "")
@@ -311,6 +374,23 @@ def test_rules_between_classes_are_used_where_there_are_some(tmp_path: Path) -> 
     good = turn(strategy, page("http://a.example/l/", kids("x", 2), Verdict(0.1, False, "list")))
     bad = turn(strategy, page("http://a.example/o/", kids("y", 2), Verdict(0.1, False, "other")))
     assert min(good.values()) > max(score for url, score in bad.items() if "/y/" in url)
+
+
+def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp_path: Path) -> None:
+    save(RULES, tmp_path / "rules.json")
+    db = CrawlDb(":memory:").open()
+    strategy = classed(tmp_path, db, only="elsewhere")
+    good, bad, unknown = kids("x", 3)
+    found = turn(strategy, page(HOME, [good, bad, unknown], words=["algebra", "weather", "news"]))
+    assert found[good] > found[bad] == found[unknown]  # `news` is known in addresses only
+    found |= turn(strategy, page("http://a.example/2", kids("news", 1)))
+    assert found[kids("news", 1)[0]] < found[bad]
+    (tmp_path / "rules.json").unlink()
+    reading = classed(tmp_path, db, only="elsewhere")
+    reading.load(strategy.save())
+    assert [link.elsewhere for link in reading.waiting_.values()] == [
+        link.elsewhere for link in strategy.waiting_.values()
+    ]
 
 
 def test_rules_of_other_classes_are_named(tmp_path: Path) -> None:
@@ -349,22 +429,29 @@ class Topical:
         return min(1.0, 8 * sum(word in self.words for word in words) / (len(words) or 1))
 
 
-WEB = GeneratedWeb(pages=400, hosts=10, seed=3, text=Text(size_bytes=(600, 1_200)), links=Links(count=(5, 15)))
+WEBS = [
+    GeneratedWeb(pages=400, hosts=10, seed=seed, text=Text(size_bytes=(600, 1_200)), links=Links(count=(5, 15)))
+    for seed in (3, 4, 5)
+]
 
 
-def crawl(strategy: Any) -> LabCrawl:
-    judge = Topical(WEB.words_of("law"))
-    if hasattr(strategy, "prepare"):
-        strategy.prepare(Path(), judge)
-    return crawl_web(SiteWeb(WEB), WEB.seeds(80, 3), judge, strategy, 80)
+def crawl(web: GeneratedWeb, strategy: Learned) -> LabCrawl:
+    judge = Topical(web.words_of("law"))
+    strategy.prepare(Path(), judge)
+    return crawl_web(SiteWeb(web), web.seeds(80, 3), judge, strategy, 80)
 
 
-def test_it_finds_more_than_chance_and_the_same_twice() -> None:
-    first, second = crawl(Learned()), crawl(Learned())
+def test_the_same_crawl_twice() -> None:
+    first, second = crawl(WEBS[0], Learned()), crawl(WEBS[0], Learned())
     assert [fetch.url for fetch in first.fetches] == [fetch.url for fetch in second.fetches]
-    found = sum(WEB.topic_of(fetch.final_url) == "law" for fetch in first.pages)
-    all_of = sum(WEB.topic_of(fetch.final_url) == "law" for fetch in crawl(Learned(without=list(PRIOR))).pages)
-    assert found > 2 * all_of
+
+
+def test_it_finds_more_than_a_blind_crawl() -> None:
+    found, blind = (
+        sum(web.topic_of(fetch.final_url) == "law" for web in WEBS for fetch in crawl(web, make_one()).pages)
+        for make_one in (Learned, lambda: Learned(without=list(PRIOR)))
+    )
+    assert found > 2 * blind
 
 
 def test_each_link_can_be_explained_and_what_was_learned_told(tmp_path: Path) -> None:

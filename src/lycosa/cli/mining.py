@@ -1,22 +1,26 @@
 """From the examples of a topic to rules between its classes: which classes do the pages of a class link to?
 
-The examples are pages of known classes. What they link to is looked up in WARCs or fetched, classified, and counted.
+The examples are pages of known classes. What they link to is looked up in WARCs or fetched, classified, and counted:
+by the class of the page that links, and by the words of the link.
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from lycosa import build, config
 from lycosa.judge.corpus import ReadPages, labelled_pages, sources
 from lycosa.parse import Parsers
 from lycosa.store.warc import read_responses
-from lycosa.strategy.rule_base import RuleBase, count
+from lycosa.strategy.evidence import words_of
+from lycosa.strategy.rule_base import RuleBase, count, count_words
 from lycosa.types import BadInput, Clock, Page, Reply
 from lycosa.urls import Base, canonical, hostname, registered_domain
 
@@ -28,16 +32,25 @@ _TEMPERATURES = np.geomspace(0.1, 100, 121)
 _TINY = 1e-300
 
 
+class Example(NamedTuple):
+    """A page of a known class."""
+
+    label: str
+    links: list[str]  # where it links to
+    words: list[tuple[str, ...]]  # and with which words
+
+
 @dataclass
 class Mine:
     """What has been found out so far."""
 
     judge: Any  # one that was trained on labelled pages
     folder: Path  # that its paths are relative to
-    examples: list[tuple[str, list[str]]] = field(default_factory=list)  # the class of each page, and where it links to
+    examples: list[Example] = field(default_factory=list)
     beliefs: dict[int, Mapping[str, float]] = field(default_factory=dict)  # of some: what the judge takes them for
     moved: dict[str, str] = field(default_factory=dict)  # redirects
-    classes: dict[str, str] = field(default_factory=dict)  # of the pages linked to, by address
+    classes: dict[str, str] = field(default_factory=dict)  # of the pages linked to, by address, as the judge sees them
+    known: dict[str, str] = field(default_factory=dict)  # of the examples themselves
 
     @property
     def labels(self) -> list[str]:
@@ -50,10 +63,13 @@ class Mine:
         for source in sources(self.folder, self.judge.examples, self.judge.labels):
             for name, label, page in labelled_pages(source, read, nested=self.judge.KIND == "taxonomy"):
                 label = self.judge.class_of(label, self.labels)
-                links = [link.url for link in page.links if link.url != canonical(name)]
+                links = [link for link in page.links if link.url != canonical(name)]
+                if label in self.labels and (address := canonical(name)):
+                    self.known[address] = label
                 if label not in self.labels or not links:
                     continue
-                self.examples.append((label, links))
+                said = [words_of(link, page)[1] for link in links]
+                self.examples.append(Example(label, [link.url for link in links], said))
                 if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # each example is as likely to stay
                     if len(self.beliefs) >= _MOST_BELIEFS:
                         del self.beliefs[chance.choice(list(self.beliefs))]
@@ -70,7 +86,7 @@ class Mine:
     async def read_warc(self, path: Path, read: ReadPages) -> None:
         """Classify the pages of a WARC that an example links to."""
         self.moved.update(redirects(path))
-        wanted = {self._address(url) for _, links in self.examples for url in links}
+        wanted = {self._address(url) for example in self.examples for url in example.links}
         for url, page in read(path):
             if (address := canonical(url)) in wanted:
                 await self._classify(address, page)
@@ -91,22 +107,36 @@ class Mine:
         """Pages still to be looked at, so many at most: drawn by lot, but of each class of examples alike."""
         chance = random.Random(0)  # the same examples give the same lot
         groups: dict[str, dict[str, None]] = {}
-        for label, links in self.examples:
-            unknown = [url for url in links if self._address(url) not in self.classes]
-            groups.setdefault(label, {}).update(dict.fromkeys(unknown))
+        for example in self.examples:
+            unknown = [url for url in example.links if self._address(url) not in self.classes]
+            groups.setdefault(example.label, {}).update(dict.fromkeys(unknown))
         drawn = [chance.sample(list(urls), len(urls)) for _, urls in sorted(groups.items())]
         in_turn = chain.from_iterable(zip_longest(*drawn))
         return list(dict.fromkeys(url for url in in_turn if url))[:most]
 
     def rules(self) -> RuleBase:
         """Count. A page counts once for each class that links to it, whatever addresses lead to it."""
-        return count(self.labels, self._links(range(len(self.examples))), self._temperature())
+        rules = count(self.labels, self._links(range(len(self.examples))), self._temperature())
+        said = {
+            (address, word): None
+            for example in self.examples
+            for address, words in zip(map(self._address, example.links), example.words, strict=True)
+            for word in ("", *words)
+        }
+        classes = self.classes | self.known  # a label is better than a guess
+        led = [
+            (word, registered_domain(hostname(address)), classes[address])
+            for address, word in said
+            if address in classes
+        ]
+        words = count_words(link for link in led if link[0])
+        return replace(rules, words=words, pages=dict(Counter(name for word, _, name in led if not word)))
 
     def _links(self, numbers: Sequence[int]) -> Iterator[tuple[str, str, str]]:
-        for label, links in map(self.examples.__getitem__, numbers):
-            for address in map(self._address, links):
+        for example in map(self.examples.__getitem__, numbers):
+            for address in map(self._address, example.links):
                 if found := self.classes.get(address):
-                    yield label, address, found
+                    yield example.label, address, found
 
     def _temperature(self) -> float:
         known = {number: list(dict.fromkeys(self._links([number]))) for number in self.beliefs}

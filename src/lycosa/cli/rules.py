@@ -112,7 +112,8 @@ def _write(target: Path, found: rule_base.RuleBase) -> None:
     total = sum(map(len, found.rules().values()))
     typer.echo(
         f"{target} written: {total:,} rules between {len(found.classes):,} classes,"
-        f" from {pairs:,.0f} pairs of a class and a page it links to"
+        f" from {pairs:,.0f} pairs of a class and a page it links to;"
+        f" where links lead by {len(found.words):,} of their words"
     )
 
 

@@ -6,7 +6,7 @@ judges or how rare its pages are.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
 from typing import Any
 
@@ -18,6 +18,7 @@ SPOT = 5  # links in a row on a page that are taken together
 _MOST_NAMES = 100_000  # hostile pages have as many words as they like
 MEMORY = 2_000  # observations; older ones count less and less
 _address_words = re.compile(r"[^\W\d_]{2,}|~").findall
+_FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
 class Tally:
@@ -34,6 +35,9 @@ class Tally:
         self.tried += tried
         if self.tried > MEMORY:
             self.good, self.tried = self.good / 2, self.tried / 2
+
+    def state(self) -> list[float]:
+        return [self.good, self.tried]
 
     def surplus(self, rate: float) -> float:
         """The logarithm of good links over those to be expected at this rate, both with one page more.
@@ -122,6 +126,20 @@ def place_of(url: str) -> str:
     return f"{parts[2]}/{'~' if first.startswith('~') else first}/{len(folders)}{ending}{asks}"
 
 
+def folder_of(url: str) -> str:
+    """The folder, if a page is what most servers show for one: at its address, without the slash too, and at that of
+    its first page. Else nothing."""
+    folder, _, name = url.rpartition("/")
+    if not name or name.lower() in _FIRST_PAGES:
+        return folder
+    return "" if "." in name or "?" in url else url
+
+
+def twins(folder: str) -> list[str]:
+    """The addresses that are probably one page."""
+    return [folder, f"{folder}/", *(f"{folder}/{name}" for name in _FIRST_PAGES)]
+
+
 def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
     """The words of its anchor and its path, to be judged; and as they are counted: stems, and `~`, a person's mark."""
     anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
@@ -135,8 +153,8 @@ class Source:
     """A fetched page, and what its links brought so far: the yield of siblings."""
 
     __slots__ = (
-        *("cash", "distance", "kids", "kind", "label", "luck", "number", "places", "relevance", "spots", "tally", "up"),
-        "waiting",
+        *("cash", "distance", "given", "kids", "kind", "label", "luck", "number", "places", "relevance", "spots"),
+        *("tally", "up", "waiting"),
     )
 
     def __init__(self, number: int, relevance: float, label: str, distance: int, cash: float, luck: float) -> None:
@@ -147,6 +165,7 @@ class Source:
         self.distance = distance  # clicks since the last page on topic
         self.cash = cash  # what each of its links gets
         self.luck = luck  # how eagerly its links are tried: this is where chance comes in
+        self.given = 0.0  # credit that the link to it got for what its own links brought
         self.tally = Tally()
         self.places: dict[str, Tally] = {}  # the same by the kind of address
         self.spots: dict[int, Tally] = {}  # and by where on the page they stand
@@ -170,11 +189,25 @@ class Source:
                 tried += share * tally.tried
         return log((good + 1.0) / (tried * rate + 1.0)) if tried else 0.0
 
+    def state(self) -> list[Any]:
+        """What changes while its links are tried."""
+        groups = [{key: tally.state() for key, tally in group.items()} for group in (self.places, self.spots)]
+        return [self.tally.good, self.tally.tried, self.given, *groups]
+
+    def load(self, state: Sequence[Any]) -> None:
+        good, tried, self.given, places, spots = state
+        self.tally = Tally(good, tried)
+        self.places = {place: Tally(*parts) for place, parts in places.items()}
+        self.spots = {int(spot): Tally(*parts) for spot, parts in spots.items()}
+
 
 class Waiting:
     """A link that waits, with all that was said of it on the pages it was found on."""
 
-    __slots__ = ("cash", "context", "depth", "finds", "host", "own", "place", "sources", "spots", "words")
+    __slots__ = (
+        *("cash", "context", "depth", "elsewhere", "finds", "host", "own", "place", "sources", "spots", "twin"),
+        "words",
+    )
 
     def __init__(self, url: str, depth: int) -> None:
         self.host = sys.intern(f"host {url.split('/', 3)[2]}")
@@ -182,11 +215,13 @@ class Waiting:
         self.depth = depth
         self.context = -1.0  # what the judge makes of the words around it, if it was asked
         self.own = -1.0  # and of its own words
-        self.cash = 0.0
-        self.finds = 0
+        self.elsewhere = 0.0  # where links with such words led to elsewhere
+        self.words: tuple[str, ...] = ()
         self.sources: list[Source] = []  # the first few pages it was found on
         self.spots: list[int] = []  # where it stands on each of them
-        self.words: tuple[str, ...] = ()
+        self.cash = 0.0
+        self.finds = 0  # pages it was found on
+        self.twin = 0.0  # 1 if what is probably the same page was fetched
 
     def counted_as(self) -> Iterable[str]:
         """Under which its outcome is counted, beside the pages it was found on."""
@@ -201,3 +236,12 @@ class Waiting:
     def state(self) -> list[Any]:
         numbers = [source.number for source in self.sources]
         return [numbers, self.spots, self.host, self.place, list(self.words)]
+
+    @classmethod
+    def restored(cls, state: Sequence[Any], sources: Sequence[Source]) -> "Waiting":
+        """The link that led to a page, as far as it still counts."""
+        numbers, spots, host, place, words = state
+        link = cls("http://-/", 0)
+        link.host, link.place, link.spots, link.words = host, place, spots, tuple(words)
+        link.sources = [sources[number] for number in numbers]
+        return link

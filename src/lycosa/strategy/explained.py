@@ -9,6 +9,7 @@ IN_WORDS = {
     "parent": "relevance of the page it was found on",
     "context": "words around it",
     "own": "its own words, in anchor and address",
+    "elsewhere": "where links with such words led to elsewhere",
     "siblings": "what other links of its page brought",
     "part": "what those with addresses of the same kind brought",
     "near": "what those near it on the page brought",
@@ -22,6 +23,7 @@ IN_WORDS = {
     "depth": "clicks from a seed",
     "links": "pages it was found on",
     "distance": "clicks since the last page on topic",
+    "twin": "what is probably the same page was fetched",
 }
 _LEAST_TRIED = 3.0  # outcomes before a word or host is worth telling
 _HEADINGS = {"word": "words", "host": "hosts", "place": "kinds of address", "class": "classes of the page"}
@@ -56,7 +58,7 @@ def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
             groups[kind if space else "word"][name if space else key] = tally.surplus(rate)
     weights = dict(zip(PRIOR, strategy.weights_.values, strict=True))
     if not groups["class"]:  # the topic has none
-        del weights["class"], weights["leads"]
+        del weights["class"], weights["leads"], weights["elsewhere"]
     told = {"weight of evidence": _largest({IN_WORDS[name]: weight for name, weight in weights.items()})}
     return told | {_HEADINGS[kind]: _ends(found, top) for kind, found in groups.items() if found}
 

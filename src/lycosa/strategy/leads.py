@@ -2,11 +2,11 @@
 
 Every visit tells that a page of one class linked to a page of another. Chained, such rules say what the links of a page
 are worth by its class, also where the target lies behind pages that are off topic. Rules that were mined before the
-crawl (`lycosa topic rules`) are where it starts.
+crawl (`lycosa topic rules`) are where it starts; they also say where links led by their words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log
+from math import log, sqrt
 from typing import Any
 
 from lycosa.strategy.rule_base import RuleBase
@@ -27,6 +27,7 @@ class Leads:
         self.worth: dict[str, float] = {}  # by class: the chance that its links lead to the target
         self.usual = 0.0  # of a page as they come
         self.seen = 0
+        self.promises: dict[str, float] = {}  # of words, from rules that were mined elsewhere
         self._surplus: dict[str, float] = {}
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:
@@ -35,7 +36,15 @@ class Leads:
         if rules:
             for name, row in rules.rules().items():
                 self.counts[name] = {target: BEFOREHAND * chance for target, chance in row.items()}
+            self.promises = rules.promises(targets(rules.classes))
             self._weigh(targets)
+
+    def promise(self, words: Sequence[str]) -> float:
+        """What the words of a link promised elsewhere, together; 0 where nobody knows them."""
+        if not self.promises:
+            return 0.0
+        known = [self.promises[word] for word in words if word in self.promises]
+        return sum(known) / sqrt(len(known)) if known else 0.0
 
     def see(self, source: str, target: str) -> bool:
         """A page of class `source` linked to one of class `target`. Is there anything to be remembered?"""

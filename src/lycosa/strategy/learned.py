@@ -20,7 +20,7 @@ from msgspec import Meta
 from lycosa import urls
 from lycosa.db import CrawlDb
 from lycosa.strategy import rule_base
-from lycosa.strategy.evidence import SPOT, Scale, Source, Surpluses, Tally, Waiting, words_of
+from lycosa.strategy.evidence import SPOT, Scale, Source, Surpluses, Tally, Waiting, folder_of, twins, words_of
 from lycosa.strategy.leads import Leads
 from lycosa.strategy.online import Weights, chance
 from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit, glances
@@ -29,6 +29,7 @@ PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
     "context": 0.4,  # of the words around it
     "own": 0.9,  # of its own words, in anchor and address: a list of what is sought is often called so
+    "elsewhere": 0.5,  # where links with its words led to, by rules that were mined beforehand
     "siblings": 2.5,  # what other links of its pages brought
     "part": 1.5,  # what those of them brought that have addresses of the same kind
     "near": 2.0,  # what those of them brought that stand near it on the page
@@ -42,15 +43,18 @@ PRIOR = {
     "depth": -0.7,
     "links": 0.0,  # pages it was found on
     "distance": 0.0,  # clicks since the last page on topic
+    "twin": -6.0,  # what is probably the same page was fetched
 }
 BIAS = -2.0
 SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
-CALLED = 12  # links of a page, best words first, that wait with their full score; the others follow as these are taken
+CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 HELD_BACK = 0.01
+READ = 8  # links of a page, best words first, around which the words are judged too
 UNKNOWN = -1.0  # relevance of words that nobody judged
 CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
 ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
 ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
+MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
 LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
 
 
@@ -76,9 +80,12 @@ class Learned:
     sources_: list[Source] = field(init=False, repr=False, default_factory=list)
     waiting_: dict[str, Waiting] = field(init=False, repr=False, default_factory=dict)
     done_: set[int] = field(init=False, repr=False, default_factory=set)  # fingerprints of URLs that were asked
+    pages_: set[int] = field(init=False, repr=False, default_factory=set)  # and of the folders of those that were pages
     up_: Waiting | None = field(init=False, repr=False, default=None)  # the link of the visit under way
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
+    twins_: list[str] = field(init=False, repr=False, default_factory=list)  # addresses of the page under way that wait
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are looked at again next
+    unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be noted
 
     def __post_init__(self) -> None:
         self.weights_ = Weights(PRIOR, BIAS, self.without)
@@ -103,9 +110,10 @@ class Learned:
     def learn(self, visit: Visit) -> None:
         reply = visit.reply
         self.dirty_.clear()
-        self.up_ = self._take(reply.link.url)
+        self.twins_.clear()
+        self.up_ = self._take(reply.link.url, not reply.error)
         for url in {reply.url, *(exchange.url for exchange in reply.exchanges)} - {reply.link.url, ""}:
-            self._take(url)
+            self._take(url, not reply.error)
         if self.up_ is None:
             return
         self._note(f"why {reply.link.url}", self.parts(self.up_))
@@ -130,17 +138,15 @@ class Learned:
         if self.total_.good > ENOUGH and self.speed:
             self.weights_.step(self.evidence(link), outcome, rate, self.speed)
         self.total_.add(outcome)
-        self._count_siblings(link, outcome)
-        for key in link.counted_as():
-            self._count(key, outcome)
-        surplus, above = self.credit * (outcome - rate), link.sources[0].up
+        self._count_all(link, outcome)
+        surplus, source = self.credit * (outcome - rate), link.sources[0]
         for _ in range(ANCESTORS if surplus > 0 else 0):
-            if above is None:
+            if source.up is None:
                 break
-            self._count_siblings(above, surplus, 0.0)
-            for key in above.counted_as():
-                self._count(key, surplus, 0.0)
-            surplus, above = surplus * self.credit, above.sources[0].up
+            share = min(surplus, MOST_CREDIT - source.given)
+            source.given += share
+            self._count_all(source.up, share, 0.0)
+            surplus, source = surplus * self.credit, source.up.sources[0]
 
     def _lead(self, source: str, target: str) -> None:
         if self.leads_.see(source, target):
@@ -150,28 +156,37 @@ class Learned:
         """The going rate: relevant pages among all that were tried."""
         return min(0.99, max(1e-4, self.total_.good / self.total_.tried))
 
+    def _count_all(self, link: Waiting, good: float, tried: float = 1.0) -> None:
+        self._count_siblings(link, good, tried)
+        for key in link.counted_as():
+            self._count(key, good, tried)
+
     def _count(self, key: str, good: float, tried: float = 1.0) -> None:
         tally = self.tallies_.get(key)
         if tally is None:
             tally = self.tallies_[key] = Tally()
         tally.add(good, tried)
-        self._note(f"tally {key}", [tally.good, tally.tried])
+        self.unsaved_[f"tally {key}"] = tally.state
 
     def _count_siblings(self, link: Waiting, good: float, tried: float = 1.0) -> None:
         for source, spot in zip(link.sources, link.spots, strict=True):
             source.count(link.place, spot, good, tried)
             if tried:  # credit alone can wait for its turn
                 self.dirty_[source.number] = source
-            groups = [
-                {key: [tally.good, tally.tried] for key, tally in group.items()}
-                for group in (source.places, source.spots)
-            ]
-            self._note(f"yield {source.number:09}", [source.tally.good, source.tally.tried, *groups])
+            self.unsaved_[f"yield {source.number:09}"] = source.state
 
-    def _take(self, url: str) -> Waiting | None:
-        """The link no longer waits."""
+    def _take(self, url: str, is_page: bool) -> Waiting | None:
+        """The link no longer waits. Other addresses of the same page still do, but should come last."""
+        folder = folder_of(url) if is_page else ""
+        known = urls.fingerprint(folder) if folder else 0
         self.done_.add(urls.fingerprint(url))
-        self._note(f"done {urls.fingerprint(url):x}", 1)
+        self._note(f"done {urls.fingerprint(url):x}", known)
+        if folder and known not in self.pages_:
+            self.pages_.add(known)
+            for twin in twins(folder):
+                if waits := self.waiting_.get(twin):
+                    waits.twin = 1.0
+                    self.twins_.append(twin)
         link = self.waiting_.pop(url, None)
         for source in link.sources if link else ():
             source.waiting[link.place] -= 1  # type: ignore[union-attr]
@@ -185,16 +200,18 @@ class Learned:
             return []
         source = self._source(visit)
         found = self._found(page)
-        for about in found:
-            self.scales_["cash"].add(log(self._find(source, about).cash + LEAST_CASH))
-        self._note_page(source, found)
+        for link in found:
+            self.scales_["cash"].add(log(self._find(source, link).cash + LEAST_CASH))
+        up = source.up.state() if source.up else None
+        about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
+        self._note(f"page {source.number:09}", about)
         worth = {url: HELD_BACK * (1.0 + self.waiting_[url].own) / 2 for url in source.kids[CALLED:]}
         worth |= {url: self.worth(self.waiting_[url]) for url in source.kids[:CALLED]}
         return [worth.get(link.url, 0.0) for link in page.links]
 
     def _found(self, page: Page) -> list[list[Any]]:
         """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
-        judged, words to be counted; only the address where nothing more is to be learned of it."""
+        judged, what they promised elsewhere, words to be counted; only the address where no more is to be learned."""
         told: list[list[Any]] = []
         new: list[tuple[list[Any], Link]] = []
         said: list[list[str]] = []
@@ -207,13 +224,14 @@ class Learned:
             else:
                 own, counted = words_of(link, page)
                 said.append(own)
-                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, *counted], link))
+                promise = self.leads_.promise(counted)
+                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, promise, *counted], link))
         for (about, _), relevance in zip(new, self._glances("own", said), strict=True):
             about[4] = relevance
         new.sort(key=lambda pair: -pair[0][4])
-        called = new[:CALLED]  # the others' context would cost more than it tells
-        contexts = self._glances("context", [page.context(link) for _, link in called])
-        for (about, _), relevance in zip(called, contexts, strict=True):
+        best = new[:READ]  # the others' context would cost more than it tells
+        contexts = self._glances("context", [page.context(link) for _, link in best])
+        for (about, _), relevance in zip(best, contexts, strict=True):
             about[3] = relevance
         return [about for about, _ in new] + told
 
@@ -245,24 +263,21 @@ class Learned:
         link = self.waiting_.get(url)
         if link is None:
             link = self.waiting_[url] = Waiting(url, about[2])
+            if (folder := folder_of(url)) and urls.fingerprint(folder) in self.pages_:
+                link.twin = 1.0
         link.cash += source.cash
         link.finds += 1
         if len(about) > 1:
-            _, spot, depth, context, own, *more = about
+            _, spot, depth, context, own, promise, *words = about
             link.depth = min(link.depth, depth)
-            link.context = max(link.context, context)
-            link.own = max(link.own, own)
-            link.words = tuple(dict.fromkeys((*link.words, *more)))[:16] if link.words else tuple(more)
+            link.context, link.own = max(link.context, context), max(link.own, own)
+            link.elsewhere = max(link.elsewhere, promise) if link.words else promise
+            link.words = tuple(dict.fromkeys((*link.words, *words)))[:16] if link.words else tuple(words)
             link.sources.append(source)
             link.spots.append(spot)
             source.kids.append(url)
             source.waiting[link.place] = source.waiting.get(link.place, 0) + 1
         return link
-
-    def _note_page(self, source: Source, found: list[list[Any]]) -> None:
-        up = source.up.state() if source.up else None
-        about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
-        self._note(f"page {source.number:09}", about)
 
     def parts(self, link: Waiting) -> list[float]:
         """What each kind of evidence adds to the log-odds."""
@@ -291,6 +306,7 @@ class Learned:
             scales["parent"].of(best.relevance),
             scales["context"].of(link.context) if link.context >= 0 else 0.0,
             scales["own"].of(link.own) if link.own >= 0 else 0.0,
+            link.elsewhere,
             siblings / count,
             part / count,
             near / count,
@@ -304,6 +320,7 @@ class Learned:
             log(1 + link.depth),
             log(link.finds),
             min(best.distance, 4.0),
+            link.twin,
         ]
 
     def merge(self, waiting: float, found: float) -> float:
@@ -312,7 +329,7 @@ class Learned:
     def renew(self) -> tuple[Sequence[str], Sequence[float]]:
         """New scores for links of the pages whose yield this visit changed, and of the next page in turn, so that in
         time everything that waits follows what was learned."""
-        anew: dict[str, None] = {}
+        anew = dict.fromkeys(url for url in self.twins_ if url in self.waiting_)  # a redirect may have led to one
         for source in self.dirty_.values():
             self._call(source, anew)
         for _ in range(min(8, len(self.sources_))):
@@ -334,6 +351,9 @@ class Learned:
             self.db_.note(f"learned {key}", msgspec.json.encode(value).decode())
 
     def save(self) -> dict[str, Any]:
+        for key, state in self.unsaved_.items():
+            self._note(key, state())
+        self.unsaved_.clear()
         return {
             "weights": self.weights_.save(),
             "total": [self.total_.good, self.total_.tried],
@@ -361,25 +381,20 @@ class Learned:
 
     def load_links(self) -> None:
         """All that waits, and the pages it was found on, from the notes."""
-        self.done_ = {int(key, 16) for key, _ in self.db_.notes("learned done ")}
+        for key, folder in self.db_.notes("learned done "):
+            self.done_.add(int(key, 16))
+            self.pages_.add(int(folder))
+        self.pages_.discard(0)
         for _, text in self.db_.notes("learned page "):
             self._load_page(msgspec.json.decode(text))
         for number, text in self.db_.notes("learned yield "):
-            good, tried, places, spots = msgspec.json.decode(text)
-            source = self.sources_[int(number)]
-            source.tally = Tally(good, tried)
-            source.places = {place: Tally(*parts) for place, parts in places.items()}
-            source.spots = {int(spot): Tally(*parts) for spot, parts in spots.items()}
+            self.sources_[int(number)].load(msgspec.json.decode(text))
 
     def _load_page(self, about: list[Any]) -> None:
         relevance, label, distance, cash, luck, up, found = about
         source = Source(len(self.sources_), relevance, label, distance, cash, luck)
         self.sources_.append(source)
-        if up:
-            numbers, spots, host, place, spoken = up
-            source.up = Waiting("http://-/", 0)
-            source.up.host, source.up.place, source.up.spots, source.up.words = host, place, spots, tuple(spoken)
-            source.up.sources = [self.sources_[number] for number in numbers]
+        source.up = Waiting.restored(up, self.sources_) if up else None
         for link in found:
             if urls.fingerprint(link[0]) not in self.done_:
                 self._find(source, link)

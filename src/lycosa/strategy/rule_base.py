@@ -2,13 +2,16 @@
 
     A -> B (p)      p = pages of class B that pages of class A link to / all pages that pages of class A link to
 
-rules.json keeps the counts, so that the rules of each class sum to 1 by themselves:
+rules.json keeps the counts, so that the rules of each class sum to 1 by themselves, and beside them where links lead
+by their words:
 
-    {"format": 1, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5}
+    {"format": 2, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
+     "words": {"“cours”": {"CH": 6, "DH": 1}}, "pages": {"CH": 20, "DH": 40}}
 """
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from math import log
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,17 +21,22 @@ from msgspec import Meta, Struct
 from lycosa.types import BadInput
 
 NAME = "rules.json"
-FORMAT = 1
+FORMAT = 2
+OF_ONE_SITE = 3  # pages that count for a word at most: how one site names its pages says little of others
+LEAST_SITES = 2
 Rules = Mapping[str, Mapping[str, float]]
 Merge = Literal["sum", "max"]
+Count = Annotated[float, Meta(ge=0, le=1e15)]
 
 
 class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
     """How many distinct pages of each class the pages of a class link to."""
 
     classes: list[str]  # all that the topic knew when the links were counted
-    counts: dict[str, dict[str, Annotated[float, Meta(ge=0, le=1e15)]]] = {}
+    counts: dict[str, dict[str, Count]] = {}
     temperature: Annotated[float, Meta(gt=0)] = 1.0  # under which P(class | page) tells best where its links lead
+    words: dict[str, dict[str, Count]] = {}  # of links: pages of each class that links with this word lead to
+    pages: dict[str, Count] = {}  # of each class, that any link leads to
     format: int = FORMAT
 
     def rules(self) -> dict[str, dict[str, float]]:
@@ -61,6 +69,32 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
             best = {source: max(score, total[source]) for source, score in best.items()}  # total may be rounded
         return best
 
+    def promises(self, targets: Collection[str]) -> dict[str, float]:
+        """What a word of a link promises: the logarithm of pages of the targets that it led to, over those that any
+        word would, both with one page more."""
+
+        def share(row: Mapping[str, float]) -> float:
+            return sum(row.get(target, 0.0) for target in set(targets))
+
+        rate = share(self.pages) / (sum(self.pages.values()) or 1.0)
+        return {word: log((share(row) + 1) / (sum(row.values()) * rate + 1)) for word, row in self.words.items()}
+
+
+def count_words(links: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, float]]:
+    """Where links lead by their words: word, site and class of the page, once for each page. A site counts for a few
+    pages of a word at most, and a word that only one site uses is left out."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for word, site, name in links:
+        row = found.setdefault(word, {}).setdefault(site, {})
+        row[name] = row.get(name, 0) + 1
+    words: dict[str, dict[str, float]] = {}
+    for word, sites in sorted(found.items()):
+        for row in sites.values() if len(sites) >= LEAST_SITES else ():
+            share, mine = min(1.0, OF_ONE_SITE / sum(row.values())), words.setdefault(word, {})
+            for name, pages in row.items():
+                mine[name] = round(mine.get(name, 0.0) + share * pages, 3)
+    return words
+
 
 def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], temperature: float = 1.0) -> RuleBase:
     """Rules from links: class of the page, address of what it links to, class of that; each counts once."""
@@ -84,9 +118,11 @@ def load(path: Path) -> RuleBase:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: no rules: {str(error) or 'nested too deeply'}") from None
     known = set(found.classes)
-    for name in [*found.counts, *(target for row in found.counts.values() for target in row)]:
-        if name not in known:
-            raise BadInput(f"{path}: counts: {name!r} is not one of the classes")
+    for where, tables in (("counts", found.counts), ("words", found.words), ("pages", {"": found.pages})):
+        for source, row in tables.items():
+            for name in [*row, source] if where == "counts" else row:
+                if name not in known:
+                    raise BadInput(f"{path}: {where}: {name!r} is not one of the classes")
     return found
 
 
