@@ -27,9 +27,9 @@ from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit, glances
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
-    "context": 0.4,  # of the words around it
-    "own": 0.9,  # of its own words, in anchor and address: a list of what is sought is often called so
-    "elsewhere": 0.5,  # where links with its words led to, by rules that were mined beforehand
+    "context": 0.2,  # of the words around it
+    "own": 0.7,  # of its own words, in anchor and address: a list of what is sought is often called so
+    "elsewhere": 0.8,  # where links with its words led to, by rules that were mined beforehand
     "siblings": 2.5,  # what other links of its pages brought
     "part": 1.5,  # what those of them brought that have addresses of the same kind
     "near": 2.0,  # what those of them brought that stand near it on the page
