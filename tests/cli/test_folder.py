@@ -350,8 +350,7 @@ async def test_after_a_kill_show_says_so(crawled: Any, in_thread: Any) -> None:
 async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> None:
     folder, _ = crawled
     with sqlite3.connect(folder / "crawl.db") as db:
-        rows = db.execute("SELECT url, source FROM visits WHERE source != '' ORDER BY depth DESC LIMIT 1")
-        url, source = rows.fetchone()
+        url, source = db.execute("SELECT url, source FROM visits WHERE depth = 2 LIMIT 1").fetchone()
         waiting = db.execute("SELECT url FROM urls WHERE state = 0 LIMIT 1").fetchone()[0]
     out = (await in_thread("why", folder, url)).out
     assert "a seed" in out

@@ -115,22 +115,20 @@ class Mine:
         return list(dict.fromkeys(url for url in in_turn if url))[:most]
 
     def rules(self) -> RuleBase:
-        """Count. A page counts once for each class that links to it, whatever addresses lead to it."""
+        """Count. A page counts once for each class and each word that link to it, whatever addresses lead to it."""
         rules = count(self.labels, self._links(range(len(self.examples))), self._temperature())
-        said = {
-            (address, word): None
-            for example in self.examples
-            for address, words in zip(map(self._address, example.links), example.words, strict=True)
-            for word in ("", *words)
-        }
         classes = self.classes | self.known  # a label is better than a guess
-        led = [
+        said: dict[str, dict[str, None]] = {}
+        for example in self.examples:
+            for address, words in zip(map(self._address, example.links), example.words, strict=True):
+                if address in classes:
+                    said.setdefault(address, {}).update(dict.fromkeys(words))
+        led = (
             (word, registered_domain(hostname(address)), classes[address])
-            for address, word in said
-            if address in classes
-        ]
-        words = count_words(link for link in led if link[0])
-        return replace(rules, words=words, pages=dict(Counter(name for word, _, name in led if not word)))
+            for address, words in said.items()
+            for word in words
+        )
+        return replace(rules, words=count_words(led), pages=dict(Counter(map(classes.__getitem__, said))))
 
     def _links(self, numbers: Sequence[int]) -> Iterator[tuple[str, str, str]]:
         for example in map(self.examples.__getitem__, numbers):

@@ -351,7 +351,7 @@ class Learned:
             self.db_.note(f"learned {key}", msgspec.json.encode(value).decode())
 
     def save(self) -> dict[str, Any]:
-        for key, state in self.unsaved_.items():
+        for key, state in self.unsaved_.items():  # once a commit is enough: they belong to it
             self._note(key, state())
         self.unsaved_.clear()
         return {

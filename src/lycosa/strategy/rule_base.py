@@ -11,13 +11,14 @@ by their words:
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from math import log
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from lycosa.strategy.evidence import Tally
 from lycosa.types import BadInput
 
 NAME = "rules.json"
@@ -70,14 +71,14 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
         return best
 
     def promises(self, targets: Collection[str]) -> dict[str, float]:
-        """What a word of a link promises: the logarithm of pages of the targets that it led to, over those that any
-        word would, both with one page more."""
+        """What a word of a link promises: the surplus of pages of the targets over those that any word led to."""
 
-        def share(row: Mapping[str, float]) -> float:
-            return sum(row.get(target, 0.0) for target in set(targets))
+        def tally(row: Mapping[str, float]) -> Tally:
+            return Tally(sum(row.get(target, 0.0) for target in set(targets)), sum(row.values()))
 
-        rate = share(self.pages) / (sum(self.pages.values()) or 1.0)
-        return {word: log((share(row) + 1) / (sum(row.values()) * rate + 1)) for word, row in self.words.items()}
+        usual = tally(self.pages)
+        rate = usual.good / (usual.tried or 1.0)
+        return {word: tally(row).surplus(rate) for word, row in self.words.items()}
 
 
 def count_words(links: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, float]]:
@@ -118,11 +119,15 @@ def load(path: Path) -> RuleBase:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: no rules: {str(error) or 'nested too deeply'}") from None
     known = set(found.classes)
-    for where, tables in (("counts", found.counts), ("words", found.words), ("pages", {"": found.pages})):
-        for source, row in tables.items():
-            for name in [*row, source] if where == "counts" else row:
-                if name not in known:
-                    raise BadInput(f"{path}: {where}: {name!r} is not one of the classes")
+    named = {
+        "counts": [*found.counts, *chain.from_iterable(found.counts.values())],
+        "words": chain.from_iterable(found.words.values()),
+        "pages": found.pages,
+    }
+    for where, names in named.items():
+        for name in names:
+            if name not in known:
+                raise BadInput(f"{path}: {where}: {name!r} is not one of the classes")
     return found
 
 
