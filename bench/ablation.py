@@ -26,7 +26,7 @@ from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.webs import open_web
 from lycosa.parse import Parsers
 from lycosa.strategy import strategies
-from lycosa.strategy.learned import PRIOR
+from lycosa.strategy.evidence import PRIOR
 from lycosa.types import Page, Reply, Verdict
 
 HOME = Path(__file__).parent.parent
@@ -53,9 +53,11 @@ PARTS: dict[str, dict[str, Any]] = {
     **{f"without {name}": {"without": gone} for name, gone in GROUPS.items()},
     "without learned weights": {"speed": 0.0},
     "without credit to ancestors": {"credit": 0.0},
+    "without looking around": {"explore": 0},
     "only what is known before the visit": {
         "without": [name for name in PRIOR if name not in BEFORE],
         "speed": 0.0,
+        "explore": 0,
     },
 }
 

@@ -7,19 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.evidence import (
-    MEMORY,
-    MOST_WORDS,
-    Scale,
-    Source,
-    Surpluses,
-    Tally,
-    Waiting,
-    folder_of,
-    place_of,
-    twins,
-    words_of,
-)
+from lycosa.strategy.addresses import MOST_WORDS, folder_of, place_of, twins, words_of
+from lycosa.strategy.evidence import MEMORY, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.types import Link, Page
 
 
@@ -181,3 +170,14 @@ def test_what_stands_near_a_success_is_better_than_what_stands_far_away() -> Non
     assert source.near(4, 0.1) == pytest.approx(log(2 / 1.1))
     assert source.near(3, 0.1) == pytest.approx(log(1.5 / 1.05))
     assert (source.tally.good, source.tally.tried, source.places["place"].tried) == (1.0, 2.0, 2.0)
+
+
+def test_the_first_page_with_the_fewest_clicks_has_its_turn_first_and_each_link_once() -> None:
+    levels, waiting = Levels(), {url: Waiting(url, 1) for url in ("http://h/a", "http://h/b", "http://h/c")}
+    for number, (depth, kids) in enumerate(
+        ((2, ["http://h/c"]), (1, ["http://h/b", "http://h/gone"]), (1, ["http://h/a"]))
+    ):
+        source = Source(number, 0.5, "", 0, 1.0, 1.0)
+        source.kids = kids
+        levels.add(source, depth)
+    assert [levels.turn(waiting) for _ in range(5)] == ["http://h/b", "http://h/a", "http://h/c", "", ""]

@@ -14,8 +14,9 @@ from lycosa.db import CrawlDb
 from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
-from lycosa.strategy.explained import IN_WORDS, explain, learned
-from lycosa.strategy.learned import CALLED, HELD_BACK, MOST_CREDIT, PRIOR, SOURCES, Learned
+from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.explained import IN_WORDS, ITS_TURN, explain, learned
+from lycosa.strategy.learned import CALLED, HELD_BACK, MOST_CREDIT, SOURCES, Learned
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import SEED_SCORE, BadInput, Exchange, Link, Page, Reply, Verdict, Visit
 
@@ -290,6 +291,56 @@ def test_chance_is_seeded() -> None:
     assert one != other
 
 
+def look_around(strategy: Learned, verdict: Verdict = BAD) -> dict[str, float]:
+    """A seed with a list and another link, and five pages of the list, deeper links on each."""
+    turn(strategy, page(HOME, [*kids("x", 6), "http://a.example/people"]))
+    found = {}
+    for number, url in enumerate(kids("x", 5)):
+        found = turn(strategy, page(url, kids(f"y{number}", 3), verdict, HOME))
+    return found
+
+
+def test_while_nothing_tells_where_to_go_one_link_in_some_is_taken_breadth_first() -> None:
+    strategy = make()
+    assert [url for url, score in look_around(strategy).items() if score == 1.0] == kids("x", 6)[5:]
+    assert [url for url, link in strategy.waiting_.items() if link.turn] == kids("x", 6)[5:]
+    assert strategy.idle_ == 0
+    for url in (kids("x", 6)[5], *kids("y0", 2), *kids("y1", 2)):
+        found = turn(strategy, page(url, [], BAD, HOME))
+    assert found["http://a.example/people"] == 1.0  # the seed's last link comes before those of pages behind it
+
+
+def test_nobody_looks_around_while_a_list_brings_something_or_where_it_is_not_wanted() -> None:
+    for strategy, verdict in ((make(), GOOD), (make(explore=0), BAD)):
+        assert max(look_around(strategy, verdict).values()) < 1.0
+        assert not any(link.turn for link in strategy.waiting_.values())
+
+
+def test_a_look_around_leaves_twins_out_and_ends_when_all_had_their_turn() -> None:
+    strategy = make(explore=1)
+    turn(strategy, page(HOME, ["http://a.example/x", "http://a.example/x/", "http://a.example/y"]))
+    first = turn(strategy, page("http://a.example/x", [], BAD, HOME))
+    assert first["http://a.example/y"] == 1.0
+    assert first["http://a.example/x/"] < 0.1
+    turn(strategy, page("http://a.example/y", [], BAD, HOME))
+    assert not strategy.waiting_["http://a.example/x/"].turn
+
+
+def test_whose_turn_it_is_survives_a_restart_and_is_told() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy, url = make(db), kids("x", 6)[5]
+    look_around(strategy)
+    db.put("state:strategy", msgspec.json.encode(strategy.save()).decode())
+    restarted = make(db)
+    restarted.load(msgspec.json.decode(db.get("state:strategy")))
+    assert restarted.worth(restarted.waiting_[url]) == 1.0
+    assert restarted.levels_.turn(restarted.waiting_) == strategy.levels_.turn(strategy.waiting_) != url
+    assert sum(explain(db, url).values()) == pytest.approx(30)
+    assert next(iter(explain(db, url))) == ITS_TURN
+    turn(strategy, page(url, [], BAD, HOME))
+    assert ITS_TURN in explain(db, url)
+
+
 def test_a_seed_that_is_found_again_stays_one() -> None:
     assert make().merge(SEED_SCORE, 0.4) == SEED_SCORE
 
@@ -384,7 +435,8 @@ def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp
     found = turn(strategy, page(HOME, [good, bad, unknown], words=["algebra", "weather", "news"]))
     assert found[good] > found[bad] == found[unknown]  # `news` is known in addresses only
     found |= turn(strategy, page("http://a.example/2", kids("news", 1)))
-    assert found[kids("news", 1)[0]] < found[bad]
+    assert found[kids("news", 1)[0]] == found[bad]  # words that led to nothing sought are held against no link
+    assert strategy.leads_.promises["/news"] < 0
     (tmp_path / "rules.json").unlink()
     reading = classed(tmp_path, db, only="elsewhere")
     reading.load(strategy.save())

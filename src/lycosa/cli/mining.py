@@ -19,7 +19,7 @@ from lycosa import build, config
 from lycosa.judge.corpus import ReadPages, labelled_pages, sources
 from lycosa.parse import Parsers
 from lycosa.store.warc import read_responses
-from lycosa.strategy.evidence import words_of
+from lycosa.strategy.addresses import words_of
 from lycosa.strategy.rule_base import RuleBase, count, count_words
 from lycosa.types import BadInput, Clock, Page, Reply
 from lycosa.urls import Base, canonical, hostname, registered_domain

@@ -1,24 +1,41 @@
-"""What speaks for a link? What such links brought so far, and the words and the place that can be read off its address.
+"""What speaks for a link? What is known of it when it is found, and above all what such links brought so far.
 
 Everything counted here is compared with the going rate of the crawl, so that no number depends on how generous a topic
 judges or how rare its pages are.
 """
 
-import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from math import log, sqrt
 from typing import Any
 
-from lycosa.text import STEMS, words
-from lycosa.types import Link, Page
+from lycosa.strategy.addresses import place_of
 
-MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
+PRIOR = {
+    "parent": 0.4,  # relevance of the best page it was found on
+    "context": 0.4,  # of the words around it
+    "own": 0.9,  # of its own words, in anchor and address: a list of what is sought is often called so
+    "elsewhere": 0.8,  # where links with its words led to, by rules that were mined beforehand
+    "siblings": 2.5,  # what other links of its pages brought
+    "part": 1.5,  # what those of them brought that have addresses of the same kind
+    "near": 2.0,  # what those of them brought that stand near it on the page
+    "untested": 1.2,  # many such siblings wait and few have failed: one try tells much
+    "place": 0.2,  # what addresses of the same kind brought, wherever found
+    "host": 0.3,
+    "class": 0.2,  # what links from pages of this class brought
+    "leads": 3.0,  # where pages of this class lead to, by rules between classes
+    "words": 0.7,  # what the words of anchor and address brought
+    "cash": 1.0,  # importance that flows along links
+    "depth": -0.7,
+    "links": 0.0,  # pages it was found on
+    "distance": 0.0,  # clicks since the last page on topic
+    "twin": -6.0,  # what is probably the same page was fetched
+}
+BIAS = -2.0
+YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # of the pages a link was found on
 SPOT = 5  # links in a row on a page that are taken together
-_MOST_NAMES = 100_000  # hostile pages have as many words as they like
 MEMORY = 2_000  # observations; older ones count less and less
-_address_words = re.compile(r"[^\W\d_]{2,}|~").findall
-_FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
 class Tally:
@@ -94,61 +111,6 @@ class Surpluses(dict[str, float]):
         self.rate = rate
 
 
-class _Names(dict[str, str]):
-    """What a word of an anchor is counted as: its stem in quotes, or nothing. Of a path: the word after a slash."""
-
-    def __init__(self, name: Callable[[str], str]) -> None:
-        super().__init__()
-        self._name = name
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_NAMES:
-            self.clear()
-        found = self[word] = sys.intern(self._name(word))
-        return found
-
-
-_of_anchor = _Names(lambda word: f"“{stem}”" if (stem := STEMS[word]) else "").__getitem__
-_of_path = _Names("/{}".format).__getitem__
-
-
-def place_of(url: str) -> str:
-    """Addresses of one kind: host, first folder, how deep, and how the name ends.
-
-    Instead of the tag path: links of one list mostly have addresses of one kind.
-    """
-    parts = url.split("/", 3)
-    path, asks, _ = (parts[3] if len(parts) > 3 else "").partition("?")
-    folders = path.split("/")
-    first = folders[0] if len(folders) > 1 else ""
-    name = folders[-1]
-    ending = "." if "." in name else "*" if name else ""
-    return f"{parts[2]}/{'~' if first.startswith('~') else first}/{len(folders)}{ending}{asks}"
-
-
-def folder_of(url: str) -> str:
-    """The folder, if a page is what most servers show for one: at its address, without the slash too, and at that of
-    its first page. Else nothing."""
-    folder, _, name = url.rpartition("/")
-    if not name or name.lower() in _FIRST_PAGES:
-        return folder
-    return "" if "." in name or "?" in url else url
-
-
-def twins(folder: str) -> list[str]:
-    """The addresses that are probably one page."""
-    return [folder, f"{folder}/", *(f"{folder}/{name}" for name in _FIRST_PAGES)]
-
-
-def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
-    """The words of its anchor and its path, to be judged; and as they are counted: stems, and `~`, a person's mark."""
-    anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
-    address = _address_words(link.url.split("/", 3)[3].lower())
-    stems = [stem for stem in map(_of_anchor, anchor[:MOST_WORDS]) if stem]
-    counted = tuple(dict.fromkeys([*stems[: MOST_WORDS // 2], *map(_of_path, address[: MOST_WORDS // 2])]))
-    return [*anchor[:MOST_WORDS], *address[:MOST_WORDS]], counted
-
-
 class Source:
     """A fetched page, and what its links brought so far: the yield of siblings."""
 
@@ -205,7 +167,7 @@ class Waiting:
     """A link that waits, with all that was said of it on the pages it was found on."""
 
     __slots__ = (
-        *("cash", "context", "depth", "elsewhere", "finds", "host", "own", "place", "sources", "spots", "twin"),
+        *("cash", "context", "depth", "elsewhere", "finds", "host", "own", "place", "sources", "spots", "turn", "twin"),
         "words",
     )
 
@@ -222,6 +184,7 @@ class Waiting:
         self.cash = 0.0
         self.finds = 0  # pages it was found on
         self.twin = 0.0  # 1 if what is probably the same page was fetched
+        self.turn = False  # it is asked next, whatever speaks for it
 
     def counted_as(self) -> Iterable[str]:
         """Under which its outcome is counted, beside the pages it was found on."""
@@ -245,3 +208,26 @@ class Waiting:
         link.host, link.place, link.spots, link.words = host, place, spots, tuple(words)
         link.sources = [sources[number] for number in numbers]
         return link
+
+
+class Levels:
+    """Pages by clicks from a seed: where to look around, breadth-first, while nothing tells where to go."""
+
+    def __init__(self) -> None:
+        self._levels: dict[int, deque[Source]] = {}
+
+    def add(self, source: Source, depth: int) -> None:
+        self._levels.setdefault(depth, deque()).append(source)
+
+    def turn(self, waiting: Mapping[str, Waiting]) -> str:
+        """The next link in turn: of the first page with the fewest clicks, the one with the best words."""
+        for depth in sorted(self._levels):
+            level = self._levels[depth]
+            while level:
+                for url in level[0].kids:
+                    link = waiting.get(url)
+                    if link and not link.turn and not link.twin:
+                        link.turn = True
+                        return url
+                level.popleft()
+        return ""

@@ -3,7 +3,9 @@
 import msgspec
 
 from lycosa.db import CrawlDb
-from lycosa.strategy.learned import PRIOR, Learned
+from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.learned import Learned
+from lycosa.strategy.online import MOST
 
 IN_WORDS = {
     "parent": "relevance of the page it was found on",
@@ -25,6 +27,7 @@ IN_WORDS = {
     "distance": "clicks since the last page on topic",
     "twin": "what is probably the same page was fetched",
 }
+ITS_TURN = "its turn: one look around, while nothing told where to go"
 _LEAST_TRIED = 3.0  # outcomes before a word or host is worth telling
 _HEADINGS = {"word": "words", "host": "hosts", "place": "kinds of address", "class": "classes of the page"}
 
@@ -44,6 +47,8 @@ def explain(db: CrawlDb, url: str) -> dict[str, float]:
             return {}
         parts = strategy.parts(link)
     named = {IN_WORDS[name]: part for name, part in zip(PRIOR, parts, strict=True) if part}
+    if db.noted(f"learned turn {url}"):
+        named[ITS_TURN] = MOST - sum(parts)
     return _largest(named)
 
 

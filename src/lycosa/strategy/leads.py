@@ -40,11 +40,14 @@ class Leads:
             self._weigh(targets)
 
     def promise(self, words: Sequence[str]) -> float:
-        """What the words of a link promised elsewhere, together; 0 where nobody knows them."""
+        """What the words of a link promised elsewhere, together; 0 where nobody knows them.
+
+        Words that promised less than others say no more than unknown ones: their page may have the list.
+        """
         if not self.promises:
             return 0.0
         known = [self.promises[word] for word in words if word in self.promises]
-        return sum(known) / sqrt(len(known)) if known else 0.0
+        return max(0.0, sum(known)) / sqrt(len(known)) if known else 0.0
 
     def see(self, source: str, target: str) -> bool:
         """A page of class `source` linked to one of class `target`. Is there anything to be remembered?"""

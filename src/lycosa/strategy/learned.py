@@ -20,32 +20,12 @@ from msgspec import Meta
 from lycosa import urls
 from lycosa.db import CrawlDb
 from lycosa.strategy import rule_base
-from lycosa.strategy.evidence import SPOT, Scale, Source, Surpluses, Tally, Waiting, folder_of, twins, words_of
+from lycosa.strategy.addresses import folder_of, twins, words_of
+from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.strategy.leads import Leads
 from lycosa.strategy.online import Weights, chance
 from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit, glances
 
-PRIOR = {
-    "parent": 0.4,  # relevance of the best page it was found on
-    "context": 0.2,  # of the words around it
-    "own": 0.7,  # of its own words, in anchor and address: a list of what is sought is often called so
-    "elsewhere": 0.8,  # where links with its words led to, by rules that were mined beforehand
-    "siblings": 2.5,  # what other links of its pages brought
-    "part": 1.5,  # what those of them brought that have addresses of the same kind
-    "near": 2.0,  # what those of them brought that stand near it on the page
-    "untested": 1.2,  # many such siblings wait and few have failed: one try tells much
-    "place": 0.2,  # what addresses of the same kind brought, wherever found
-    "host": 0.3,
-    "class": 0.2,  # what links from pages of this class brought
-    "leads": 2.0,  # where pages of this class lead to, by rules between classes
-    "words": 0.7,  # what the words of anchor and address brought
-    "cash": 1.0,  # importance that flows along links
-    "depth": -0.7,
-    "links": 0.0,  # pages it was found on
-    "distance": 0.0,  # clicks since the last page on topic
-    "twin": -6.0,  # what is probably the same page was fetched
-}
-BIAS = -2.0
 SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 HELD_BACK = 0.01
@@ -64,6 +44,7 @@ class Learned:
 
     speed: Annotated[float, Meta(ge=0, le=1)] = 0.2  # of learning weights; 0: the mixture stays as it starts
     credit: Annotated[float, Meta(ge=0, le=1)] = 0.35  # share of a page's surplus for the link that led to its page
+    explore: Annotated[int, Meta(ge=0)] = 5  # pages outside of lists that bring something, for one in its turn; 0: none
     without: list[str] = field(default_factory=list)  # kinds of evidence to leave out
     seed: int = 0  # of chance, which decides what is tried first
 
@@ -81,6 +62,8 @@ class Learned:
     waiting_: dict[str, Waiting] = field(init=False, repr=False, default_factory=dict)
     done_: set[int] = field(init=False, repr=False, default_factory=set)  # fingerprints of URLs that were asked
     pages_: set[int] = field(init=False, repr=False, default_factory=set)  # and of the folders of those that were pages
+    levels_: Levels = field(init=False, repr=False, default_factory=Levels)
+    idle_: int = field(init=False, repr=False, default=0)  # pages since the last one in its turn
     up_: Waiting | None = field(init=False, repr=False, default=None)  # the link of the visit under way
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[str] = field(init=False, repr=False, default_factory=list)  # addresses of the page under way that wait
@@ -116,7 +99,9 @@ class Learned:
             self._take(url, not reply.error)
         if self.up_ is None:
             return
-        self._note(f"why {reply.link.url}", self.parts(self.up_))
+        evidence = self.evidence(self.up_)
+        self._note(f"why {reply.link.url}", self.weights_.parts(evidence))
+        self.idle_ += not reply.error and max(evidence[YIELD]) <= 0
         if reply.error:  # nothing was learned of the topic; but a host that fails is no place to look
             self._count(self.up_.host, 0.0)
         elif visit.duplicate_of:
@@ -202,6 +187,8 @@ class Learned:
         found = self._found(page)
         for link in found:
             self.scales_["cash"].add(log(self._find(source, link).cash + LEAST_CASH))
+        if source.kids:
+            self.levels_.add(source, found[0][2])
         up = source.up.state() if source.up else None
         about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
         self._note(f"page {source.number:09}", about)
@@ -281,10 +268,10 @@ class Learned:
 
     def parts(self, link: Waiting) -> list[float]:
         """What each kind of evidence adds to the log-odds."""
-        return [weight * value for weight, value in zip(self.weights_.values, self.evidence(link), strict=True)]
+        return self.weights_.parts(self.evidence(link))
 
     def worth(self, link: Waiting) -> float:
-        return chance(self.weights_.log_odds(self.evidence(link)))
+        return 1.0 if link.turn else chance(self.weights_.log_odds(self.evidence(link)))
 
     def evidence(self, link: Waiting) -> list[float]:
         """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
@@ -336,6 +323,10 @@ class Learned:
             self.next_ = (self.next_ + 1) % len(self.sources_)
             if self._call(self.sources_[self.next_], anew):
                 break
+        if self.explore and self.idle_ >= self.explore and (url := self.levels_.turn(self.waiting_)):
+            self.idle_ = 0
+            self._note(f"turn {url}", 1)
+            anew[url] = None
         return list(anew), [self.worth(self.waiting_[url]) for url in anew]
 
     def _call(self, source: Source, anew: dict[str, None]) -> bool:
@@ -360,6 +351,7 @@ class Learned:
             "best": self.best_,
             "scales": {name: scale.state() for name, scale in self.scales_.items()},
             "next": self.next_,
+            "idle": self.idle_,
             "leads": self.leads_.save(),
         }
 
@@ -371,7 +363,7 @@ class Learned:
     def load_counts(self, state: dict[str, Any]) -> None:
         self.weights_.load(state["weights"])
         self.total_ = Tally(*state["total"])
-        self.best_, self.next_ = state["best"], state["next"]
+        self.best_, self.next_, self.idle_ = state["best"], state["next"], state.get("idle", 0)
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
         tallies = self.db_.notes("learned tally ") if self.db_ is not None else ()
         self.tallies_.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
@@ -389,6 +381,9 @@ class Learned:
             self._load_page(msgspec.json.decode(text))
         for number, text in self.db_.notes("learned yield "):
             self.sources_[int(number)].load(msgspec.json.decode(text))
+        for url, _ in self.db_.notes("learned turn "):
+            if link := self.waiting_.get(url):
+                link.turn = True
 
     def _load_page(self, about: list[Any]) -> None:
         relevance, label, distance, cash, luck, up, found = about
@@ -398,3 +393,5 @@ class Learned:
         for link in found:
             if urls.fingerprint(link[0]) not in self.done_:
                 self._find(source, link)
+        if source.kids:
+            self.levels_.add(source, found[0][2])

@@ -7,10 +7,11 @@ from typing import Any
 
 _PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
 _STEEPEST = 3.0  # one surprise must not turn everything over
+MOST = 30.0  # log-odds: as good as certain
 
 
 def chance(log_odds: float) -> float:
-    return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, log_odds))))
+    return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, log_odds))))
 
 
 class Weights:
@@ -27,6 +28,10 @@ class Weights:
     def log_odds(self, evidence: Sequence[float]) -> float:
         total: float = sum(map(mul, self.values, evidence), self.bias)
         return total
+
+    def parts(self, evidence: Sequence[float]) -> list[float]:
+        """What each kind adds."""
+        return [weight * value for weight, value in zip(self.values, evidence, strict=True)]
 
     def step(self, evidence: Sequence[float], outcome: float, rate: float, speed: float) -> None:
         """Learn from one outcome, 0..1. Good and bad ones count alike in the sum, however rare good ones are."""

@@ -1,0 +1,68 @@
+"""What can be read off a link before it is asked: its words, the kind of its address, other addresses of its page."""
+
+import re
+import sys
+from collections.abc import Callable
+
+from lycosa.text import STEMS, words
+from lycosa.types import Link, Page
+
+MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
+_MOST_NAMES = 100_000  # hostile pages have as many words as they like
+_address_words = re.compile(r"[^\W\d_]{2,}|~").findall
+_FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
+
+
+class _Names(dict[str, str]):
+    """What a word of an anchor is counted as: its stem in quotes, or nothing. Of a path: the word after a slash."""
+
+    def __init__(self, name: Callable[[str], str]) -> None:
+        super().__init__()
+        self._name = name
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        found = self[word] = sys.intern(self._name(word))
+        return found
+
+
+_of_anchor = _Names(lambda word: f"“{stem}”" if (stem := STEMS[word]) else "").__getitem__
+_of_path = _Names("/{}".format).__getitem__
+
+
+def place_of(url: str) -> str:
+    """Addresses of one kind: host, first folder, how deep, and how the name ends.
+
+    Instead of the tag path: links of one list mostly have addresses of one kind.
+    """
+    parts = url.split("/", 3)
+    path, asks, _ = (parts[3] if len(parts) > 3 else "").partition("?")
+    folders = path.split("/")
+    first = folders[0] if len(folders) > 1 else ""
+    name = folders[-1]
+    ending = "." if "." in name else "*" if name else ""
+    return f"{parts[2]}/{'~' if first.startswith('~') else first}/{len(folders)}{ending}{asks}"
+
+
+def folder_of(url: str) -> str:
+    """The folder, if a page is what most servers show for one: at its address, without the slash too, and at that of
+    its first page. Else nothing."""
+    folder, _, name = url.rpartition("/")
+    if not name or name.lower() in _FIRST_PAGES:
+        return folder
+    return "" if "." in name or "?" in url else url
+
+
+def twins(folder: str) -> list[str]:
+    """The addresses that are probably one page."""
+    return [folder, f"{folder}/", *(f"{folder}/{name}" for name in _FIRST_PAGES)]
+
+
+def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
+    """The words of its anchor and its path, to be judged; and as they are counted: stems, and `~`, a person's mark."""
+    anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
+    address = _address_words(link.url.split("/", 3)[3].lower())
+    stems = [stem for stem in map(_of_anchor, anchor[:MOST_WORDS]) if stem]
+    counted = tuple(dict.fromkeys([*stems[: MOST_WORDS // 2], *map(_of_path, address[: MOST_WORDS // 2])]))
+    return [*anchor[:MOST_WORDS], *address[:MOST_WORDS]], counted
