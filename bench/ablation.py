@@ -41,6 +41,7 @@ GROUPS = {
     "sibling yield": ["siblings", "part", "near", "untested"],
     "place on the page": ["near"],
     "trying what is untested": ["untested"],
+    "part of the host": ["area"],
     "host and kind of address": ["host", "place"],
     "class of the page": ["class", "leads"],
     "what words brought": ["words"],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.addresses import MOST_WORDS, folder_of, place_of, twins, words_of
+from lycosa.strategy.addresses import MOST_WORDS, folder_of, marks_of, twins, words_of
 from lycosa.strategy.evidence import MEMORY, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.types import Link, Page
 
@@ -68,7 +68,7 @@ def test_a_scale_without_spread_tells_nothing() -> None:
     ],
 )
 def test_addresses_of_one_kind(one: str, other: str) -> None:
-    assert place_of(one) == place_of(other)
+    assert marks_of(one)[1] == marks_of(other)[1]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_addresses_of_one_kind(one: str, other: str) -> None:
     ],
 )
 def test_addresses_of_different_kinds(one: str, other: str) -> None:
-    assert place_of(one) != place_of(other)
+    assert marks_of(one)[1] != marks_of(other)[1]
 
 
 def test_words_come_from_anchor_and_address() -> None:
@@ -119,6 +119,27 @@ def test_a_surplus_holds_until_counts_change() -> None:
     assert surplus["host a"] == Tally(4, 11).surplus(0.2)
 
 
+@pytest.mark.parametrize(
+    ("url", "area"),
+    [
+        ("http://h/~ann", "h/~ann"),
+        ("http://h/~ann/", "h/~ann"),
+        ("http://h/~ann/cs1/notes.html", "h/~ann"),
+        ("http://h/users/bob", "h/users/bob"),
+        ("http://h/users/bob/", "h/users/bob"),
+        ("http://h/users/bob/x/y.html?z=/q/r/s", "h/users/bob"),
+        ("http://h/users/bob.v2/x.html", "h/users/bob.v2"),
+        ("http://h/docs/list.html", ""),
+        ("http://h/docs/", ""),
+        ("http://h/docs", ""),
+        ("http://h/", ""),
+        ("http://h/?a/b/c", ""),
+    ],
+)
+def test_a_person_s_or_project_s_part_of_a_host_is_told_by_its_folders(url: str, area: str) -> None:
+    assert marks_of(url)[2] == (f"area {area}" if area else "")
+
+
 def test_the_most_relevant_page_speaks_for_a_link() -> None:
     link = Waiting("http://a.example/x", 1)
     low, high = Source(0, 0.2, "", 1, 0.1, 1.0), Source(1, 0.8, "course", 0, 0.1, 1.0)
@@ -128,6 +149,10 @@ def test_the_most_relevant_page_speaks_for_a_link() -> None:
     link.sources.append(high)
     assert link.best() is high
     assert "class course" in link.counted_as()
+    assert (
+        "area a.example/~ann"
+        in Waiting.restored([[0], [0], "host a", "area a.example/~ann", "", []], [low]).counted_as()
+    )
 
 
 def test_what_changes_on_a_page_survives() -> None:

@@ -97,7 +97,7 @@ def test_siblings_rise_with_a_success_and_fall_with_a_failure() -> None:
 
 
 def test_a_sibling_with_an_address_of_another_kind_rises_less() -> None:
-    strategy = make(without=["words", "place", "host"])
+    strategy = make(without=["words", "area", "place", "host"])
     like, unlike = "http://a.example/x/9.html", "http://a.example/deep/er/still/"
     turn(strategy, page(HOME, [*kids("x", 3), like, unlike]))
     turn(strategy, page(kids("x", 3)[0], [], GOOD, HOME))
@@ -106,7 +106,7 @@ def test_a_sibling_with_an_address_of_another_kind_rises_less() -> None:
 
 
 def test_words_of_links_that_brought_something_help_links_elsewhere() -> None:
-    strategy = make(without=["siblings", "part", "untested", "context", "place", "host"])
+    strategy = make(without=["siblings", "part", "untested", "context", "area", "place", "host"])
     turn(strategy, page(HOME, kids("x", 4), words=["algebra", "algebra", "weather", "weather"]))
     for number, verdict in enumerate((GOOD, GOOD, BAD, BAD)):
         turn(strategy, page(kids("x", 4)[number], [], verdict, HOME))
@@ -289,6 +289,16 @@ def test_chance_is_seeded() -> None:
     one, same, other = (turn(make(seed=seed), page(HOME, kids("x", 3))) for seed in (1, 1, 2))
     assert one == same
     assert one != other
+
+
+def test_a_part_of_a_host_that_brought_nothing_is_left_for_others() -> None:
+    strategy = make(without=[name for name in PRIOR if name != "area"], speed=0, explore=0)
+    turn(strategy, page(HOME, [f"http://a.example/~{name}/{n}" for name in ("ann", "bob", "cat") for n in range(3)]))
+    for number in range(2):
+        turn(strategy, page(f"http://a.example/~ann/{number}", [], BAD, HOME))
+        turn(strategy, page(f"http://a.example/~bob/{number}", [], GOOD, HOME))
+    ann, bob, cat = (strategy.worth(strategy.waiting_[f"http://a.example/~{name}/2"]) for name in ("ann", "bob", "cat"))
+    assert ann < cat == bob  # one target does not make a part of a host full of them
 
 
 def look_around(strategy: Learned, verdict: Verdict = BAD) -> dict[str, float]:

@@ -31,18 +31,26 @@ _of_anchor = _Names(lambda word: f"“{stem}”" if (stem := STEMS[word]) else "
 _of_path = _Names("/{}".format).__getitem__
 
 
-def place_of(url: str) -> str:
-    """Addresses of one kind: host, first folder, how deep, and how the name ends.
+def marks_of(url: str) -> tuple[str, str, str]:
+    """Host, place and area of an address, each with its name before it, since outcomes are counted by them.
 
-    Instead of the tag path: links of one list mostly have addresses of one kind.
+    A place is addresses of one kind: host, first folder, how deep, and how the name ends. Instead of the tag path:
+    links of one list mostly have addresses of one kind. An area is the part of a host that is mostly a person's or a
+    project's: two folders, or one with a person's mark; nothing if the address is not as deep.
     """
     parts = url.split("/", 3)
+    host = parts[2]
     path, asks, _ = (parts[3] if len(parts) > 3 else "").partition("?")
     folders = path.split("/")
-    first = folders[0] if len(folders) > 1 else ""
-    name = folders[-1]
+    first, name, deep = folders[0], folders[-1], len(folders)
     ending = "." if "." in name else "*" if name else ""
-    return f"{parts[2]}/{'~' if first.startswith('~') else first}/{len(folders)}{ending}{asks}"
+    if first.startswith("~"):
+        area, first = f"area {host}/{first}", "~"
+    elif deep > 2 or (deep == 2 and ending == "*"):
+        area = f"area {host}/{first}/{folders[1]}"
+    else:
+        area = ""
+    return f"host {host}", f"place {host}/{first if deep > 1 else ''}/{deep}{ending}{asks}", area
 
 
 def folder_of(url: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log, sqrt
 from typing import Any
 
-from lycosa.strategy.addresses import place_of
+from lycosa.strategy.addresses import marks_of
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
@@ -22,6 +22,7 @@ PRIOR = {
     "near": 2.0,  # what those of them brought that stand near it on the page
     "untested": 1.2,  # many such siblings wait and few have failed: one try tells much
     "place": 0.2,  # what addresses of the same kind brought, wherever found
+    "area": 2.0,  # what its part of the host brought: a person's pages, a project's; only against a link
     "host": 0.3,
     "class": 0.2,  # what links from pages of this class brought
     "leads": 3.0,  # where pages of this class lead to, by rules between classes
@@ -56,12 +57,12 @@ class Tally:
     def state(self) -> list[float]:
         return [self.good, self.tried]
 
-    def surplus(self, rate: float) -> float:
+    def surplus(self, rate: float, more: float = 1.0) -> float:
         """The logarithm of good links over those to be expected at this rate, both with one page more.
 
         So a rare topic needs many failures before they tell anything, and one success tells much.
         """
-        return log((self.good + 1.0) / (self.tried * rate + 1.0))
+        return log((self.good + more) / (self.tried * rate + more))
 
 
 class Scale:
@@ -167,13 +168,12 @@ class Waiting:
     """A link that waits, with all that was said of it on the pages it was found on."""
 
     __slots__ = (
-        *("cash", "context", "depth", "elsewhere", "finds", "host", "own", "place", "sources", "spots", "turn", "twin"),
-        "words",
+        *("area", "cash", "context", "depth", "elsewhere", "finds", "host", "own", "place", "sources", "spots"),
+        *("turn", "twin", "words"),
     )
 
     def __init__(self, url: str, depth: int) -> None:
-        self.host = sys.intern(f"host {url.split('/', 3)[2]}")
-        self.place = sys.intern(f"place {place_of(url)}")
+        self.host, self.place, self.area = map(sys.intern, marks_of(url))
         self.depth = depth
         self.context = -1.0  # what the judge makes of the words around it, if it was asked
         self.own = -1.0  # and of its own words
@@ -188,8 +188,7 @@ class Waiting:
 
     def counted_as(self) -> Iterable[str]:
         """Under which its outcome is counted, beside the pages it was found on."""
-        kind = self.best().kind
-        return [self.host, self.place, *([kind] if kind else ()), *self.words]
+        return [self.host, self.place, *(key for key in (self.area, self.best().kind) if key), *self.words]
 
     def best(self) -> Source:
         """The most relevant page it was found on."""
@@ -198,14 +197,14 @@ class Waiting:
 
     def state(self) -> list[Any]:
         numbers = [source.number for source in self.sources]
-        return [numbers, self.spots, self.host, self.place, list(self.words)]
+        return [numbers, self.spots, self.host, self.area, self.place, list(self.words)]
 
     @classmethod
     def restored(cls, state: Sequence[Any], sources: Sequence[Source]) -> "Waiting":
         """The link that led to a page, as far as it still counts."""
-        numbers, spots, host, place, words = state
+        numbers, spots, host, area, place, words = state
         link = cls("http://-/", 0)
-        link.host, link.place, link.spots, link.words = host, place, spots, tuple(words)
+        link.host, link.area, link.place, link.spots, link.words = host, area, place, spots, tuple(words)
         link.sources = [sources[number] for number in numbers]
         return link
 

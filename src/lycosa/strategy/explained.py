@@ -17,6 +17,7 @@ IN_WORDS = {
     "near": "what those near it on the page brought",
     "untested": "few of its siblings have failed yet",
     "place": "what addresses of this kind brought",
+    "area": "what its part of the host brought",
     "host": "what its host brought",
     "class": "what links from pages of this class brought",
     "leads": "where pages of this class lead to",
@@ -29,7 +30,13 @@ IN_WORDS = {
 }
 ITS_TURN = "its turn: one look around, while nothing told where to go"
 _LEAST_TRIED = 3.0  # outcomes before a word or host is worth telling
-_HEADINGS = {"word": "words", "host": "hosts", "place": "kinds of address", "class": "classes of the page"}
+_HEADINGS = {
+    "word": "words",
+    "host": "hosts",
+    "area": "parts of hosts",
+    "place": "kinds of address",
+    "class": "classes of the page",
+}
 
 
 def explain(db: CrawlDb, url: str) -> dict[str, float]:

@@ -35,6 +35,7 @@ CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, tryin
 ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
 ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
 MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
+AREA = 0.3  # pages more: in so small a part of a host a few failures tell enough
 LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
 
 
@@ -289,6 +290,7 @@ class Learned:
                     failed = max(0.0, tally.tried - tally.good)
             untested = max(untested, source.luck * log(1 + source.waiting[place]) / sqrt(1 + failed))
         best = sources[0] if count == 1 else link.best()
+        area = self.tallies_.get(link.area)
         return [
             scales["parent"].of(best.relevance),
             scales["context"].of(link.context) if link.context >= 0 else 0.0,
@@ -299,6 +301,7 @@ class Learned:
             near / count,
             untested * min(1.0, -log(rate) / CURIOUS),
             surplus[place],
+            min(0.0, area.surplus(rate, AREA)) if area else 0.0,
             surplus[link.host],
             surplus[best.kind],
             self.leads_.surplus(best.label),
