@@ -44,11 +44,11 @@ def explain(db: CrawlDb, url: str) -> dict[str, float]:
 
     Of a URL that was asked as it was then, of one that waits as it is now.
     """
-    noted = db.noted(f"learned why {url}")
+    noted, strategy = db.noted(f"learned why {url}"), resumed(db, links=False)
     if noted:
         parts = msgspec.json.decode(noted, type=list[float])
     else:
-        strategy = resumed(db)
+        strategy.load_links()
         link = strategy.waiting_.get(url)
         if link is None:
             return {}

@@ -5,6 +5,8 @@ from math import exp, sqrt
 from operator import mul
 from typing import Any
 
+from lycosa.types import BadInput
+
 _PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
 _STEEPEST = 3.0  # one surprise must not turn everything over
 MOST = 30.0  # log-odds: as good as certain
@@ -50,4 +52,6 @@ class Weights:
         return {"bias": self.bias, "values": self.values, "squares": self._squares}
 
     def load(self, state: Mapping[str, Any]) -> None:
+        if len(state["values"]) != len(self.names):
+            raise BadInput("crawl.db: what `learned` knew was written by another version of Lycosa, which has to go on")
         self.bias, self.values, self._squares = state["bias"], list(state["values"]), list(state["squares"])
