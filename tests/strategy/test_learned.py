@@ -540,13 +540,14 @@ def test_each_link_can_be_explained_and_what_was_learned_told(tmp_path: Path) ->
     reading.close()
 
 
-def test_what_another_version_knew_is_named(tmp_path: Path) -> None:
+def test_what_another_version_knew_is_named() -> None:
     db = CrawlDb(":memory:").open()
     strategy = make(db)
     turn(strategy, page(HOME, kids("x", 3)))
     turn(strategy, page(kids("x", 3)[0], [], GOOD, HOME))
     state = strategy.save()
     state["weights"]["values"].pop()
+    db.note(f"learned why {kids('x', 3)[0]}", "[0.5]")
     db.put("state:strategy", msgspec.json.encode(state).decode())
     for read in (lambda: make(db).load(state), lambda: learned(db), lambda: explain(db, kids("x", 3)[0])):
         with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):

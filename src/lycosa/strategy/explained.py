@@ -5,7 +5,8 @@ import msgspec
 from lycosa.db import CrawlDb
 from lycosa.strategy.evidence import PRIOR
 from lycosa.strategy.learned import Learned
-from lycosa.strategy.online import MOST
+from lycosa.strategy.online import MOST, OTHER_VERSION
+from lycosa.types import BadInput
 
 IN_WORDS = {
     "parent": "relevance of the page it was found on",
@@ -44,11 +45,13 @@ def explain(db: CrawlDb, url: str) -> dict[str, float]:
 
     Of a URL that was asked as it was then, of one that waits as it is now.
     """
-    noted, strategy = db.noted(f"learned why {url}"), resumed(db, links=False)
+    noted = db.noted(f"learned why {url}")
     if noted:
         parts = msgspec.json.decode(noted, type=list[float])
+        if len(parts) != len(PRIOR):
+            raise BadInput(OTHER_VERSION)
     else:
-        strategy.load_links()
+        strategy = resumed(db)
         link = strategy.waiting_.get(url)
         if link is None:
             return {}

@@ -64,7 +64,7 @@ class Learned:
     done_: set[int] = field(init=False, repr=False, default_factory=set)  # fingerprints of URLs that were asked
     pages_: set[int] = field(init=False, repr=False, default_factory=set)  # and of the folders of those that were pages
     levels_: Levels = field(init=False, repr=False, default_factory=Levels)
-    idle_: int = field(init=False, repr=False, default=0)  # pages since the last one in its turn
+    idle_: int = field(init=False, repr=False, default=0)  # pages outside of such lists since the last turn
     up_: Waiting | None = field(init=False, repr=False, default=None)  # the link of the visit under way
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[str] = field(init=False, repr=False, default_factory=list)  # addresses of the page under way that wait
@@ -108,7 +108,7 @@ class Learned:
         elif visit.duplicate_of:
             self._count_siblings(self.up_, 0.0)
         else:
-            self._learn(self.up_, self.outcome(visit.verdict))
+            self._learn(self.up_, evidence, self.outcome(visit.verdict))
             self._lead(self.up_.sources[0].label, visit.verdict.label)
         self.surplus_.start(self.rate())
 
@@ -119,10 +119,10 @@ class Learned:
         share = min(1.0, verdict.relevance / (self.best_ or 1.0))
         return share if verdict.on_topic else 0.5 * share
 
-    def _learn(self, link: Waiting, outcome: float) -> None:
+    def _learn(self, link: Waiting, evidence: Sequence[float], outcome: float) -> None:
         rate = self.rate()
         if self.total_.good > ENOUGH and self.speed:
-            self.weights_.step(self.evidence(link), outcome, rate, self.speed)
+            self.weights_.step(evidence, outcome, rate, self.speed)
         self.total_.add(outcome)
         self._count_all(link, outcome)
         surplus, source = self.credit * (outcome - rate), link.sources[0]
@@ -259,7 +259,7 @@ class Learned:
             _, spot, depth, context, own, promise, *words = about
             link.depth = min(link.depth, depth)
             link.context, link.own = max(link.context, context), max(link.own, own)
-            link.elsewhere = max(link.elsewhere, promise) if link.words else promise
+            link.elsewhere = max(link.elsewhere, promise)
             link.words = tuple(dict.fromkeys((*link.words, *words)))[:16] if link.words else tuple(words)
             link.sources.append(source)
             link.spots.append(spot)
@@ -366,7 +366,7 @@ class Learned:
     def load_counts(self, state: dict[str, Any]) -> None:
         self.weights_.load(state["weights"])
         self.total_ = Tally(*state["total"])
-        self.best_, self.next_, self.idle_ = state["best"], state["next"], state.get("idle", 0)
+        self.best_, self.next_, self.idle_ = state["best"], state["next"], state["idle"]
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
         tallies = self.db_.notes("learned tally ") if self.db_ is not None else ()
         self.tallies_.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})

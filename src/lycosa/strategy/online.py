@@ -10,6 +10,7 @@ from lycosa.types import BadInput
 _PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
 _STEEPEST = 3.0  # one surprise must not turn everything over
 MOST = 30.0  # log-odds: as good as certain
+OTHER_VERSION = "crawl.db: what `learned` knew was written by another version of Lycosa, which has to go on"
 
 
 def chance(log_odds: float) -> float:
@@ -53,5 +54,5 @@ class Weights:
 
     def load(self, state: Mapping[str, Any]) -> None:
         if len(state["values"]) != len(self.names):
-            raise BadInput("crawl.db: what `learned` knew was written by another version of Lycosa, which has to go on")
+            raise BadInput(OTHER_VERSION)
         self.bias, self.values, self._squares = state["bias"], list(state["values"]), list(state["squares"])
