@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from lycosa.cli.mining import WAVE, Example, Mine, fit_temperature, redirects, waves
+from lycosa.cli.mining import WAVE, Example, Mine, redirects, waves
 from lycosa.cli.rules import rules
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
@@ -387,25 +387,17 @@ def test_redirects_that_run_in_circles_end() -> None:
 
 def test_words_lead_by_the_labels_of_the_examples_and_by_the_judge_s_classes() -> None:
     mine = Mine(judge=SimpleNamespace(classifier_=SimpleNamespace(labels=["CH", "PH"])), folder=Path())
-    ann, bob = "http://a.example/ann", "http://b.example/bob"
+    people = [f"http://{host}.example/{name}" for host in "ab" for name in ("ann", "bob", "eve")]
+    courses = [f"http://{host}.example/{name}" for host in "ab" for name in ("algebra", "geometry", "logic")]
     mine.examples = [
-        Example("CH", [ann, bob, "http://c.example/gone"], [("“prof”",), ("“prof”", "/bob"), ("“prof”",)]),
-        Example("PH", [ann, "http://a.example/moved"], [("“prof”",), ("/moved",)]),
+        Example("CH", [*people, "http://c.example/gone"], [["“prof”"]] * 7),
+        Example("PH", [*courses, "http://a.example/moved"], [["“cours”", "near term"]] * 6 + [["“prof”"]]),
     ]
-    mine.classes = {ann: "CH", bob: "CH"}
-    mine.known = {ann: "PH"}
-    mine.moved = {"http://a.example/moved": ann}
+    mine.classes = dict.fromkeys([*people, *courses], "CH")
+    mine.known = dict.fromkeys(people, "PH")
+    mine.moved = {"http://a.example/moved": people[0]}
     rules = mine.rules()
-    assert rules.words == {"“prof”": {"PH": 1, "CH": 1}}
-    assert rules.pages == {"PH": 1, "CH": 1}
-    assert rules.counts == {"CH": {"CH": 2}, "PH": {"CH": 1}}  # as the judge sees them, who will see the crawl
-
-
-def test_the_temperature_that_fits_what_was_counted() -> None:
-    """A judge that says 16 : 1 where links lead 4 : 1 is twice too sure; who is right needs no cooling."""
-    sure = {"a": 16 / 17, "b": 1 / 17}
-    assert fit_temperature([(sure, ["a", "a", "a", "a", "b"])]) == pytest.approx(2.0, rel=0.05)
-    right = {"a": 0.8, "b": 0.2}
-    assert fit_temperature([(right, ["a", "a", "a", "a", "b"])]) == pytest.approx(1.0, rel=0.05)
-    assert fit_temperature([({"a": 1.0, "b": 0.0}, ["a"])]) == pytest.approx(0.1)
-    assert fit_temperature([]) == fit_temperature([({}, ["a"]), (sure, [])]) == 1.0
+    assert set(rules.links) == {"CH", "PH"}
+    assert rules.links["PH"].words["“prof”"] > 0 > rules.links["PH"].words["“cours”"]
+    assert rules.links["CH"].words["near term"] > 0
+    assert rules.counts == {"CH": {"CH": 6}, "PH": {"CH": 7}}  # as the judge sees them, who will see the crawl

@@ -17,6 +17,7 @@ from lycosa.lab.replay import SiteWeb
 from lycosa.strategy.evidence import PRIOR
 from lycosa.strategy.explained import IN_WORDS, ITS_TURN, explain, learned
 from lycosa.strategy.learned import CALLED, HELD_BACK, MOST_CREDIT, SOURCES, Learned
+from lycosa.strategy.link_words import LinkWords
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import SEED_SCORE, BadInput, Exchange, Link, Page, Reply, Verdict, Visit
 
@@ -416,8 +417,7 @@ class Classed(Glancing):
 RULES = RuleBase(
     ["course", "list", "other"],
     {"list": {"course": 9, "other": 1}, "other": {"other": 1}},
-    words={"“algebra”": {"course": 5}, "/news": {"other": 5}},
-    pages={"course": 10, "list": 5, "other": 15},
+    links={"course": LinkWords(0.0, {"“algebra”": 1.5, "/news": -1.0, "title mathemat": 1.0})},
 )
 
 
@@ -446,7 +446,6 @@ def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp
     assert found[good] > found[bad] == found[unknown]  # `news` is known in addresses only
     found |= turn(strategy, page("http://a.example/2", kids("news", 1)))
     assert found[kids("news", 1)[0]] == found[bad]  # words that led to nothing sought are held against no link
-    assert strategy.leads_.promises["/news"] < 0
     (tmp_path / "rules.json").unlink()
     reading = classed(tmp_path, db, only="elsewhere")
     reading.load(strategy.save())

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.rule_base import FORMAT, OF_ONE_SITE, Merge, RuleBase, count, count_words, load, save
+from lycosa.strategy.link_words import LinkWords
+from lycosa.strategy.rule_base import FORMAT, Merge, RuleBase, count, load, save
 from lycosa.types import BadInput
 
 CLASSES = ["CH", "DH", "PH", "SP"]  # homepages of courses, departments, persons; sports pages
@@ -179,9 +180,13 @@ def test_the_file_is_plain_json(tmp_path: Path) -> None:
         (b'{"format": 1, "classes": ["A"], "counts": {"A": {"A": 1e300}}}', "<= 1"),
         (b'{"format": 1, "classes": ["A"], "counts": {"A": {"B": 1}}}', "counts: 'B' is not one of the classes"),
         (b'{"format": 1, "classes": ["A"], "counts": {"B": {"A": 1}}}', "counts: 'B' is not one of the classes"),
-        (b'{"format": 2, "classes": ["A"], "words": {"x": {"B": 1}}}', "words: 'B' is not one of the classes"),
-        (b'{"format": 2, "classes": ["A"], "words": {"x": {"A": -1}}}', ">= 0"),
-        (b'{"format": 2, "classes": ["A"], "pages": {"B": 1}}', "pages: 'B' is not one of the classes"),
+        (
+            b'{"format": 3, "classes": ["A"], "links": {"B": {"bias": 0, "words": {}}}}',
+            "links: 'B' is not one",
+        ),
+        (b'{"format": 3, "classes": ["A"], "links": {"A": {"bias": 0, "words": {"x": 1e9}}}}', "<= 1000"),
+        (b'{"format": 3, "classes": ["A"], "links": {"A": {"words": {"x": 1}}}}', "bias"),
+        (b'{"format": 3, "classes": ["A"], "words": {"x": {"A": 1}}}', "words"),
         (b'{"format": 1, "classes": ["A"], "counts": {"B": {"A": 1}}}', "'B' is not one of the classes"),
         (b'{"format": 1, "classes": ["A"], "temperature": 0}', "> 0"),
     ],
@@ -206,28 +211,11 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
 # -- words of links ----------------------------------------------------------------------------------------------------
 
 
-def test_words_are_counted_by_class_and_no_site_counts_for_much() -> None:
-    links = [("“prof”", "a.example", "faculty")] * 10 + [("“prof”", "b.example", "student")]
-    found = count_words([*links, *links[:2], ("“ann”", "a.example", "student")])
-    assert found == {"“prof”": {"faculty": OF_ONE_SITE, "student": 1}}  # nobody but one site has ever heard of Ann
-
-
-def test_what_a_word_promises_is_seen_against_what_any_word_would() -> None:
-    rules = RuleBase(
-        ["course", "other"],
-        words={"good": {"course": 9}, "usual": {"course": 1, "other": 9}, "bad": {"other": 10}, "none": {}},
-        pages={"course": 10, "other": 90},
-    )
-    found = rules.promises(["course"])
-    assert found == pytest.approx({"good": math.log(10 / 1.9), "usual": 0.0, "bad": math.log(1 / 2), "none": 0.0})
-    assert rules.promises([]) == dict.fromkeys(rules.words, 0.0)
-    assert RuleBase(["course"], words={"good": {"course": 1}}).promises(["course"]) == {"good": math.log(2)}
-
-
 def test_words_survive_a_file_and_files_of_before_have_none(tmp_path: Path) -> None:
     path = tmp_path / "rules.json"
-    rules = RuleBase(["A"], words={"“x”": {"A": 1.5}}, pages={"A": 3})
+    rules = RuleBase(["A"], links={"A": LinkWords(-0.5, {"“x”": 1.5})})
     save(rules, path)
     assert load(path) == rules
-    path.write_text('{"format": 1, "classes": ["A"], "counts": {"A": {"A": 1}}}')
-    assert load(path).promises(["A"]) == {}
+    for old in ("1", '2, "words": {"“x”": {"A": 3}}, "pages": {"A": 3}'):
+        path.write_text(f'{{"format": {old}, "classes": ["A"], "counts": {{"A": {{"A": 1}}}}}}')
+        assert load(path) == RuleBase(["A"], {"A": {"A": 1}}, format=int(old[0]))

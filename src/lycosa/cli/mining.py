@@ -5,7 +5,6 @@ by the class of the page that links, and by the words of the link.
 """
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
@@ -20,7 +19,9 @@ from lycosa.judge.corpus import ReadPages, labelled_pages, sources
 from lycosa.parse import Parsers
 from lycosa.store.warc import read_responses
 from lycosa.strategy.addresses import words_of
-from lycosa.strategy.rule_base import RuleBase, count, count_words
+from lycosa.strategy.link_training import Linked, train
+from lycosa.strategy.link_words import near_words, title_words
+from lycosa.strategy.rule_base import RuleBase, count
 from lycosa.types import BadInput, Clock, Page, Reply
 from lycosa.urls import Base, canonical, hostname, registered_domain
 
@@ -37,7 +38,7 @@ class Example(NamedTuple):
 
     label: str
     links: list[str]  # where it links to
-    words: list[tuple[str, ...]]  # and with which words
+    words: list[list[str]]  # and with which words: of the link, near it, in the title
 
 
 @dataclass
@@ -68,7 +69,8 @@ class Mine:
                     self.known[address] = label
                 if label not in self.labels or not links:
                     continue
-                said = [words_of(link, page)[1] for link in links]
+                title = title_words(page)
+                said = [[*words_of(link, page)[1], *near_words(link, page), *title] for link in links]
                 self.examples.append(Example(label, [link.url for link in links], said))
                 if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # each example is as likely to stay
                     if len(self.beliefs) >= _MOST_BELIEFS:
@@ -115,20 +117,16 @@ class Mine:
         return list(dict.fromkeys(url for url in in_turn if url))[:most]
 
     def rules(self) -> RuleBase:
-        """Count. A page counts once for each class and each word that link to it, whatever addresses lead to it."""
+        """Count, and learn from the words. A page counts once for each class, whatever addresses lead to it."""
         rules = count(self.labels, self._links(range(len(self.examples))), self._temperature())
         classes = self.classes | self.known  # a label is better than a guess
-        said: dict[str, dict[str, None]] = {}
+        said: dict[str, list[list[str]]] = {}
         for example in self.examples:
             for address, words in zip(map(self._address, example.links), example.words, strict=True):
                 if address in classes:
-                    said.setdefault(address, {}).update(dict.fromkeys(words))
-        led = (
-            (word, registered_domain(hostname(address)), classes[address])
-            for address, words in said.items()
-            for word in words
-        )
-        return replace(rules, words=count_words(led), pages=dict(Counter(map(classes.__getitem__, said))))
+                    said.setdefault(address, []).append(words)
+        led = (Linked(classes[address], registered_domain(hostname(address)), links) for address, links in said.items())
+        return replace(rules, links=train(led))
 
     def _links(self, numbers: Sequence[int]) -> Iterator[tuple[str, str, str]]:
         for example in map(self.examples.__getitem__, numbers):

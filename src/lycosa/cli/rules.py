@@ -113,7 +113,7 @@ def _write(target: Path, found: rule_base.RuleBase) -> None:
     typer.echo(
         f"{target} written: {total:,} rules between {len(found.classes):,} classes,"
         f" from {pairs:,.0f} pairs of a class and a page it links to;"
-        f" where links lead by {len(found.words):,} of their words"
+        f" where links lead by {len(set().union(*(model.words for model in found.links.values()))):,} words"
     )
 
 

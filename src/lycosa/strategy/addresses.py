@@ -8,27 +8,29 @@ from lycosa.text import STEMS, words
 from lycosa.types import Link, Page
 
 MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
-_MOST_NAMES = 100_000  # hostile pages have as many words as they like
 _address_words = re.compile(r"[^\W\d_]{2,}|~").findall
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
-class _Names(dict[str, str]):
-    """What a word of an anchor is counted as: its stem in quotes, or nothing. Of a path: the word after a slash."""
+class Names(dict[str, str]):
+    """What a word is counted as, by where it stands: in an anchor its stem in quotes, or nothing; in a path after a
+    slash."""
+
+    MOST = 100_000  # hostile pages have as many words as they like
 
     def __init__(self, name: Callable[[str], str]) -> None:
         super().__init__()
         self._name = name
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_NAMES:
+        if len(self) >= self.MOST:
             self.clear()
         found = self[word] = sys.intern(self._name(word))
         return found
 
 
-_of_anchor = _Names(lambda word: f"“{stem}”" if (stem := STEMS[word]) else "").__getitem__
-_of_path = _Names("/{}".format).__getitem__
+_of_anchor = Names(lambda word: f"“{stem}”" if (stem := STEMS[word]) else "").__getitem__
+_of_path = Names("/{}".format).__getitem__
 
 
 def marks_of(url: str) -> tuple[str, str, str]:

@@ -2,13 +2,14 @@
 
 Every visit tells that a page of one class linked to a page of another. Chained, such rules say what the links of a page
 are worth by its class, also where the target lies behind pages that are off topic. Rules that were mined before the
-crawl (`lycosa topic rules`) are where it starts; they also say where links led by their words.
+crawl (`lycosa topic rules`) are where it starts; they also say where links lead by their words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log, sqrt
+from math import log
 from typing import Any
 
+from lycosa.strategy.link_words import Promises
 from lycosa.strategy.rule_base import RuleBase
 
 Targets = Callable[[Sequence[str]], Sequence[str]]
@@ -27,7 +28,7 @@ class Leads:
         self.worth: dict[str, float] = {}  # by class: the chance that its links lead to the target
         self.usual = 0.0  # of a page as they come
         self.seen = 0
-        self.promises: dict[str, float] = {}  # of words, from rules that were mined elsewhere
+        self.promises = Promises([])  # of words of links, learned elsewhere
         self._surplus: dict[str, float] = {}
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:
@@ -38,16 +39,6 @@ class Leads:
                 self.counts[name] = {target: BEFOREHAND * chance for target, chance in row.items()}
             self.promises = rules.promises(targets(rules.classes))
             self._weigh(targets)
-
-    def promise(self, words: Sequence[str]) -> float:
-        """What the words of a link promised elsewhere, together; 0 where nobody knows them.
-
-        Words that promised less than others say no more than unknown ones: their page may have the list.
-        """
-        if not self.promises:
-            return 0.0
-        known = [self.promises[word] for word in words if word in self.promises]
-        return max(0.0, sum(known)) / sqrt(len(known)) if known else 0.0
 
     def see(self, source: str, target: str) -> bool:
         """A page of class `source` linked to one of class `target`. Is there anything to be remembered?"""

@@ -199,10 +199,9 @@ class Learned:
 
     def _found(self, page: Page) -> list[list[Any]]:
         """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
-        judged, what they promised elsewhere, words to be counted; only the address where no more is to be learned."""
-        told: list[list[Any]] = []
+        judged, what all words promise, words to be counted; only the address where no more is to be learned."""
         new: list[tuple[list[Any], Link]] = []
-        said: list[list[str]] = []
+        told, said, promise = list[list[Any]](), list[list[str]](), self.leads_.promises.on(page)
         for at, link in enumerate(page.links):
             if urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth):
                 continue
@@ -212,8 +211,8 @@ class Learned:
             else:
                 own, counted = words_of(link, page)
                 said.append(own)
-                promise = self.leads_.promise(counted)
-                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, promise, *counted], link))
+                known = [link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, promise(link, counted)]
+                new.append(([*known, *counted], link))
         for (about, _), relevance in zip(new, self._glances("own", said), strict=True):
             about[4] = relevance
         new.sort(key=lambda pair: -pair[0][4])

@@ -2,11 +2,11 @@
 
     A -> B (p)      p = pages of class B that pages of class A link to / all pages that pages of class A link to
 
-rules.json keeps the counts, so that the rules of each class sum to 1 by themselves, and beside them where links lead
-by their words:
+rules.json keeps the counts, so that the rules of each class sum to 1 by themselves, and beside them what words tell of
+where links lead:
 
-    {"format": 2, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
-     "words": {"“cours”": {"CH": 6, "DH": 1}}, "pages": {"CH": 20, "DH": 40}}
+    {"format": 3, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
+     "links": {"CH": {"bias": -1.2, "words": {"“cours”": 2.1, "/courses": 1.3, "title class": 0.8, "near exam": 0.4}}}}
 """
 
 import os
@@ -18,13 +18,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from lycosa.strategy.evidence import Tally
+from lycosa.strategy.link_words import LinkWords, Promises
 from lycosa.types import BadInput
 
 NAME = "rules.json"
-FORMAT = 2
-OF_ONE_SITE = 3  # pages that count for a word at most: how one site names its pages says little of others
-LEAST_SITES = 2
+FORMAT = 3
+_BEFORE = ("words", "pages")  # in format 2: counts of words, which told less than weights do
 Rules = Mapping[str, Mapping[str, float]]
 Merge = Literal["sum", "max"]
 Count = Annotated[float, Meta(ge=0, le=1e15)]
@@ -36,8 +35,7 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
     classes: list[str]  # all that the topic knew when the links were counted
     counts: dict[str, dict[str, Count]] = {}
     temperature: Annotated[float, Meta(gt=0)] = 1.0  # under which P(class | page) tells best where its links lead
-    words: dict[str, dict[str, Count]] = {}  # of links: pages of each class that links with this word lead to
-    pages: dict[str, Count] = {}  # of each class, that any link leads to
+    links: dict[str, LinkWords] = {}  # by class: which words of links lead to its pages
     format: int = FORMAT
 
     def rules(self) -> dict[str, dict[str, float]]:
@@ -70,31 +68,9 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
             best = {source: max(score, total[source]) for source, score in best.items()}  # total may be rounded
         return best
 
-    def promises(self, targets: Collection[str]) -> dict[str, float]:
-        """What a word of a link promises: the surplus of pages of the targets over those that any word led to."""
-
-        def tally(row: Mapping[str, float]) -> Tally:
-            return Tally(sum(row.get(target, 0.0) for target in set(targets)), sum(row.values()))
-
-        usual = tally(self.pages)
-        rate = usual.good / (usual.tried or 1.0)
-        return {word: tally(row).surplus(rate) for word, row in self.words.items()}
-
-
-def count_words(links: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, float]]:
-    """Where links lead by their words: word, site and class of the page, once for each page. A site counts for a few
-    pages of a word at most, and a word that only one site uses is left out."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for word, site, name in links:
-        row = found.setdefault(word, {}).setdefault(site, {})
-        row[name] = row.get(name, 0) + 1
-    words: dict[str, dict[str, float]] = {}
-    for word, sites in sorted(found.items()):
-        for row in sites.values() if len(sites) >= LEAST_SITES else ():
-            share, mine = min(1.0, OF_ONE_SITE / sum(row.values())), words.setdefault(word, {})
-            for name, pages in row.items():
-                mine[name] = round(mine.get(name, 0.0) + share * pages, 3)
-    return words
+    def promises(self, targets: Collection[str]) -> Promises:
+        """What words of links promise, if these classes are sought."""
+        return Promises([self.links[name] for name in targets if name in self.links])
 
 
 def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], temperature: float = 1.0) -> RuleBase:
@@ -113,17 +89,14 @@ def load(path: Path) -> RuleBase:
         version = msgspec.json.decode(data, type=_Version).format
         if version > FORMAT:
             raise BadInput(f"{path}: written by a newer Lycosa (format {version}; this one reads up to {FORMAT})")
-        found = msgspec.json.decode(data, type=RuleBase)
+        read = msgspec.json.decode(data, type=dict)
+        found = msgspec.convert({key: read[key] for key in read if version == FORMAT or key not in _BEFORE}, RuleBase)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: no rules: {str(error) or 'nested too deeply'}") from None
     known = set(found.classes)
-    named = {
-        "counts": [*found.counts, *chain.from_iterable(found.counts.values())],
-        "words": chain.from_iterable(found.words.values()),
-        "pages": found.pages,
-    }
+    named = {"counts": [*found.counts, *chain.from_iterable(found.counts.values())], "links": found.links}
     for where, names in named.items():
         for name in names:
             if name not in known:

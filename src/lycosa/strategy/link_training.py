@@ -1,0 +1,91 @@
+"""Teach where links lead, from links to pages of known classes: a logistic regression for each. Numpy is enough."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.strategy.link_words import NEAR, TITLE, LinkWords
+from lycosa.strategy.url_training import minimise
+
+Floats = NDArray[np.float64]
+OF_ONE_SITE = 100  # pages that count at most: how one site names its pages says little of others
+OF_ONE_PAGE = 20  # links that are looked at
+LEAST_SITES = 2  # that use a word
+LEAST_PAGES = 5  # of a class
+STRENGTH = 2.0  # of the L2 penalty; half and twice as much order links as well
+
+
+class Linked(NamedTuple):
+    """A page that links lead to."""
+
+    label: str
+    site: str
+    links: Sequence[Sequence[str]]  # the words of each, as in `link_words`
+
+
+def train(pages: Iterable[Linked]) -> dict[str, LinkWords]:
+    """For each class with enough pages. A page counts once, however many links lead to it."""
+    pages = [page for page in pages if page.links]
+    sites: dict[str, set[str]] = {}
+    for page in pages:
+        for link in page.links[:OF_ONE_PAGE]:
+            for word in link:
+                sites.setdefault(word, set()).add(page.site)
+    columns = {word: at for at, word in enumerate(sorted(word for word in sites if len(sites[word]) >= LEAST_SITES))}
+    counts: dict[str, int] = {}
+    for page in pages:
+        counts[page.label] = counts.get(page.label, 0) + 1
+    if not columns:
+        return {}
+    rows = _rows(pages, columns)
+    labels = np.array([page.label for page in pages for _ in page.links[:OF_ONE_PAGE]])
+    names = [name for name in sorted(counts) if LEAST_PAGES <= counts[name] < len(pages)]
+    return {name: _fit(rows, labels == name, list(columns)) for name in names}
+
+
+class _Rows(NamedTuple):
+    """Links by words, as sparse rows, and how much each row counts."""
+
+    columns: NDArray[np.int64]
+    values: Floats
+    row_of: NDArray[np.int64]
+    shares: Floats
+    width: int
+
+
+def _rows(pages: Sequence[Linked], columns: Mapping[str, int]) -> _Rows:
+    of_site: dict[str, int] = {}
+    for page in pages:
+        of_site[page.site] = of_site.get(page.site, 0) + 1
+    found: list[int] = []
+    values: list[float] = []
+    row_of: list[int] = []
+    shares: list[float] = []
+    for page in pages:
+        links = page.links[:OF_ONE_PAGE]
+        for link in links:
+            for word in link:
+                if (column := columns.get(word)) is not None:
+                    found.append(column)
+                    values.append(NEAR if word.startswith("near ") else TITLE if word.startswith("title ") else 1.0)
+                    row_of.append(len(shares))
+            shares.append(min(1.0, OF_ONE_SITE / of_site[page.site]) / len(links))
+    return _Rows(np.array(found), np.array(values), np.array(row_of), np.array(shares), len(columns))
+
+
+def _fit(rows: _Rows, truth: NDArray[np.bool_], words: Sequence[str]) -> LinkWords:
+    def loss(point: Floats) -> tuple[float, Floats]:
+        weights, bias = point[:-1], point[-1]
+        sums = np.bincount(rows.row_of, rows.values * weights[rows.columns], len(truth)) + bias
+        error = rows.shares * (1 / (1 + np.exp(-sums)) - truth)
+        value = float((rows.shares * (np.logaddexp(0, sums) - truth * sums)).sum())
+        slope = np.bincount(rows.columns, rows.values * error[rows.row_of], rows.width) + STRENGTH * weights
+        return value + STRENGTH / 2 * float((weights**2).sum()), np.append(slope, error.sum())
+
+    share = float((rows.shares * truth).sum() / rows.shares.sum())
+    usual = float(np.log(share / (1 - share)))
+    point = minimise(loss, np.append(np.zeros(rows.width), usual))
+    weights = {word: weight for word, weight in zip(words, np.round(point[:-1], 3).tolist(), strict=True) if weight}
+    return LinkWords(round(float(point[-1]) - usual, 3), weights)
