@@ -37,12 +37,17 @@ from lycosa.judge.taxonomy import Taxonomy
 from lycosa.judge.tids import Tids
 from lycosa.parse import HtmlParser, content_digest
 from lycosa.strategy import STRATEGIES, rule_base
+from lycosa.strategy.addresses import words_of
+from lycosa.strategy.link_training import Linked, train
+from lycosa.strategy.link_words import near_words, title_words
 from lycosa.types import Link, Page, Reply, Visit
+from lycosa.urls import hostname
 
 TAUGHT = 240  # pages that the trained topics learn from
 OF_ITS_OWN = {"rules": "taxonomy", "tids": "tids"}  # strategies that need a certain kind of topic
 GLANCING = ("link-context", "otie", "learned")  # strategies that ask the judge about the words around each link
 FOCUSED = ("hard-focus", "ontology")  # strategies that drop the links of pages that are off topic: here none is
+WITH_RULES = "with rules and words of links"
 COMMIT_PAGES = 50
 USERS = 20_000
 PATHS = ("", "papers/", "teaching/", "research/", "~{}/", "people/{}/", "~{}/papers/", "~{}/pubs/", "cs/staff/{}/")
@@ -73,6 +78,7 @@ def cases() -> list[Case]:
         change, note = (all_on_topic, "all pages on topic") if kind in FOCUSED else (list, "")
         found.append(Case(kind, OF_ITS_OWN.get(kind, "keywords"), change, note))
         found += [Case(kind, topic) for topic in ("examples", "taxonomy") if kind in GLANCING]
+    found.append(Case("learned", "taxonomy", list, WITH_RULES))
     return [*found, Case("publications", "keywords", at_a_university, "most folders are new")]
 
 
@@ -128,7 +134,14 @@ def write_rules(visits: list[Visit], work: Path) -> None:
     """Rules between the classes of pages and of what they link to; here, of the page that comes next."""
     labels = [visit.verdict.label for visit in visits]
     links = [(label, str(number), after) for number, (label, after) in enumerate(pairwise(labels))]
-    rule_base.save(rule_base.count(labels, links), work / rule_base.NAME)
+    led = []
+    for visit in visits:
+        page, title = visit.page, title_words(visit.page)
+        for link in page.links:
+            said = [*words_of(link, page)[1], *near_words(link, page), *title]
+            led.append(Linked(visit.verdict.label, hostname(link.url), [said]))
+    rules = replace(rule_base.count(labels, links), links=train(led))
+    rule_base.save(rules, work / rule_base.NAME)
 
 
 def all_on_topic(visits: list[Visit]) -> list[Visit]:
@@ -219,7 +232,7 @@ def main() -> None:
         with TemporaryDirectory() as name:
             work, judge = Path(name), kinds[case.topic](Path(name))
             visits = asyncio.run(judged(judge, labelled[: given.pages]))
-            if case.kind == "rules":
+            if case.kind == "rules" or case.note == WITH_RULES:
                 write_rules(visits, work)
             cost, further = measure(case, judge, case.change(visits), given.known, work)
         notes = ", ".join(filter(None, (case.topic, case.note, further)))

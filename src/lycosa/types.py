@@ -74,14 +74,9 @@ class Page(Struct, frozen=True):
 
     def context(self, link: Link, size: int = CONTEXT_WORDS) -> Sequence[str]:
         """The `size` words centred on the link's anchor; where one side is short the other takes the rest."""
-        first, last = self.around(link, size)
-        return self.words[first:last]
-
-    def around(self, link: Link, size: int = CONTEXT_WORDS) -> tuple[int, int]:
-        """Where these words begin and end."""
         around = max(0, size - (link.end - link.start))
         first = max(0, min(link.start - around // 2, len(self.words) - size))
-        return first, min(len(self.words), max(first + size, link.end))
+        return self.words[first : max(first + size, link.end)]
 
 
 class Verdict(Struct, frozen=True):

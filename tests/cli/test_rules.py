@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 import typer
+from msgspec.structs import replace
 from typer.testing import CliRunner, Result
 
 from lycosa.cli.mining import WAVE, Example, Mine, redirects, waves
 from lycosa.cli.rules import rules
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
+from lycosa.strategy.link_words import LinkWords
 from lycosa.types import BadInput, Exchange
 
 VOCABULARY = {
@@ -269,6 +271,20 @@ def test_classes_without_a_way_to_the_target_are_shown_too(mined: Path, tmp_path
     assert json.loads((tmp_path / "all.json").read_text())["unruled"] == ["SP"]
     rule_base.save(rule_base.RuleBase(["DH", "PH"], {"DH": {"PH": 1}, "PH": {"PH": 1}}), mined / "rules.json")
     assert "no path" not in run(mined, "--show").stdout
+
+
+def test_the_words_of_links_that_lead_to_the_target_are_shown(mined: Path, tmp_path: Path) -> None:
+    found = rule_base.load(mined / "rules.json")
+    links = {
+        "PH": LinkWords(-1.0, {"near exam": -0.5, "“home”": 2.5, "title student": 3.0}),
+        "CH": LinkWords(0.0, {"/cours": 1.0}),
+    }
+    rule_base.save(replace(found, links=links), mined / "rules.json")
+    outcome = run(mined, "--show", "--export", tmp_path / "all.json")
+    assert "words of links to PH: title student, “home”\n" in outcome.stdout
+    assert "/cours" not in outcome.stdout
+    words = json.loads((tmp_path / "all.json").read_text())["words"]
+    assert words == {"PH": {"title student": 3.0, "“home”": 2.5, "near exam": -0.5}}
 
 
 @pytest.mark.parametrize("option", [["--show"], ["--export", "rules.csv"], ["--draw", "rules.png"]])

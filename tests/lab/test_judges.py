@@ -64,7 +64,7 @@ class TestTrained:
         labels.write_text(labels.read_text().replace("/c5\tcourse", "/c5\tperson"))
         assert makers.trained(task, web, kind).model != one.model
 
-    def test_rules_are_mined_once(self, web: Path, kind: str) -> None:
+    def test_rules_are_mined_once_and_anew_if_an_older_version_did(self, web: Path, kind: str) -> None:
         mined: list[str] = []
 
         def mine(judge: Any, folder: Path) -> rule_base.RuleBase:
@@ -76,7 +76,12 @@ class TestTrained:
         for _ in range(2):
             makers.with_rules(judging)
         assert mined == [kind]
-        assert rule_base.load(Path(judging.home) / rule_base.NAME).counts == {"person": {"course": 1}}
+        path = Path(judging.home) / rule_base.NAME
+        assert rule_base.load(path).counts == {"person": {"course": 1}}
+        path.write_text('{"format": 2, "classes": ["course"], "words": {}}')
+        makers.with_rules(judging)
+        assert mined == [kind, kind]
+        assert rule_base.load(path).format == rule_base.FORMAT
 
 
 class TestOthers:

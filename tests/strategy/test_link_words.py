@@ -1,6 +1,8 @@
 """Where words say that a link leads: what is learned of them, and what is read off a page."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lycosa.parse import Parsers
 from lycosa.strategy.addresses import words_of
@@ -22,8 +24,7 @@ def read(html: str = HTML) -> Page:
 
 
 def promised(page: Page, *models: LinkWords) -> list[float]:
-    promise = Promises(models).on(page)
-    return [promise(link, words_of(link, page)[1]) for link in page.links]
+    return Promises(models).of(page, page.links, [words_of(link, page)[1] for link in page.links])
 
 
 def linked(label: str, site: str, *words: str, links: int = 1) -> Linked:
@@ -96,7 +97,7 @@ def test_a_page_counts_once_however_many_links_lead_to_it() -> None:
     assert train([more[0]._replace(links=more[0].links * 50), *pages]) == train(more)
 
 
-def test_a_site_counts_for_some_pages_at_most() -> None:
+def test_a_large_site_counts_for_little_more_than_others() -> None:
     pages = [linked("course", "big.example", "“x”")] * (5 * OF_ONE_SITE)
     for site in ("a.example", "b.example", "c.example"):
         pages += [linked("other", site, "“x”")] * OF_ONE_SITE
@@ -112,3 +113,14 @@ def test_a_class_of_few_pages_or_without_any_others_is_left_out() -> None:
     assert train(two_sites("course", "“lectur”")) == {}
     assert train([]) == {}
     assert train([Linked("course", "a.example", [])]) == {}
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 40)), min_size=1, max_size=8), st.integers(0, 100))
+def test_what_stands_near_a_link_is_its_context(spans: list[tuple[int, int]], size: int) -> None:
+    page = Page(words=["exam", "hall", "day"] * (size // 3))
+    most = len(page.words)
+    links = [Link(f"http://a.example/{at}", start=min(at, most), end=min(at + more, most)) for at, more in spans]
+    found = Promises([LinkWords(0.0, {"near exam": 1.0, "near hall": 2.0})]).of(page, links, [()] * len(links))
+    for link, promise in zip(links, found, strict=True):
+        words = page.context(link)
+        assert promise == pytest.approx(NEAR * (words.count("exam") + 2 * words.count("hall")), abs=1e-3)

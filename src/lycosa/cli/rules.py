@@ -26,6 +26,7 @@ from lycosa.strategy.rules import Rules
 from lycosa.types import BadInput, Page
 
 _MOST_SHOWN = 100  # rows of a table; an export has all
+_MOST_WORDS = 15
 
 
 class Rule(msgspec.Struct, frozen=True, rename={"source": "from", "target": "to"}):
@@ -44,6 +45,7 @@ class Export(msgspec.Struct, frozen=True):
     rules: list[Rule]
     scores: dict[str, float]  # what the links of a page are worth by its class
     unruled: list[str]  # classes from which no path leads to the targets: the relevance of the page counts there
+    words: dict[str, dict[str, float]]  # by target: what words of a link, near it and in the title add to its log-odds
 
 
 class Topic(NamedTuple):
@@ -168,7 +170,12 @@ def tabulate(found: rule_base.RuleBase, targets: list[str], options: Rules) -> E
     ]
     scores = found.scores(targets, options.max_depth, options.paths)
     ordered = dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
-    return Export(targets, rows, ordered, [name for name in found.classes if name not in scores])
+    words = {
+        name: dict(sorted(found.links[name].words.items(), key=lambda item: (-item[1], item[0])))
+        for name in targets
+        if name in found.links
+    }
+    return Export(targets, rows, ordered, [name for name in found.classes if name not in scores], words)
 
 
 def _show(found: Export, console: Console) -> None:
@@ -189,6 +196,9 @@ def _show(found: Export, console: Console) -> None:
     console.print(worth)
     if found.unruled:
         console.print("-: no path leads to the target; the relevance of the page itself counts")
+    for name, weights in found.words.items():
+        best = ", ".join([word for word, weight in weights.items() if weight > 0][:_MOST_WORDS]) or "none"
+        console.print(f"words of links to {name}: {best}", markup=False, soft_wrap=True)
     left = max(0, len(found.rules) - _MOST_SHOWN)
     if left:
         console.print(f"{left:,} more rules: --export FILE.csv writes all")

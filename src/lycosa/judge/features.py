@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Annotated, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ START_WORDS = 30
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
 _url_words = re.compile(r"[^\W\d_]+|~").findall
 _ESCAPES = re.compile(r"%[0-9a-f]{2}")
 _MOST_WORDS = 500_000  # hostile pages must not grow the tables without end
@@ -101,20 +103,19 @@ class Features:
             ids, counts = ids[:-1], counts[:-1]
         return ids, self.weigh(ids, counts)
 
-    def counts(self, few: Sequence[str]) -> dict[int, int]:
-        """How often each known term comes among some words of a text; made for few."""
-        found: dict[int, int] = {}
-        unknown = len(self.terms)
-        for number in map(self._text.__getitem__, few):
-            if number != unknown:
-                found[number] = found.get(number, 0) + 1
-        return found
+    def counts_of(self, many: Sequence[Sequence[str]]) -> tuple[Integers, Integers, NDArray[np.float64]]:
+        """How often each known term comes among some words of a text, among others, ...: row, number, times."""
+        numbers = np.array([*map(self._text.__getitem__, chain.from_iterable(many))], np.int64)
+        rows = np.repeat(np.arange(len(many)), [*map(len, many)])
+        size = len(self.terms)
+        known = numbers != size
+        keys, times = np.unique(rows[known] * size + numbers[known], return_counts=True)
+        return keys // size, keys % size, times.astype(np.float64)
 
     def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:
         """Some words of a text as `read` sees a page."""
-        found = self.counts(few)
-        ids = np.array(list(found), np.int32)
-        return ids, self.weigh(ids, np.array(list(found.values()), np.int32))
+        _, ids, times = self.counts_of([few])
+        return ids.astype(np.int32), self.weigh(ids.astype(np.int32), times.astype(np.int32))
 
     def weigh(self, ids: Ids, counts: NDArray[np.integer]) -> Floats:
         """TF-IDF: the logarithm of the count, rare terms more, and a long page no more than a short one."""

@@ -128,6 +128,8 @@ class Keywords:
     def relevance_of(self, words: Sequence[str]) -> float:
         """What a few words, an anchor or the words around it, say of the page behind them; nothing is learned."""
         mentions = self._in_text(words)
+        if not mentions:
+            return 0.0
         wanted = {place: times for place, times in mentions.items() if place < len(self.wanted_)}
         against, _ = _any_of({place: log1p(mentions[place] / self.k1) for place in mentions.keys() - wanted})
         return self._for(wanted)[0] * (1 - against)

@@ -76,7 +76,7 @@ class Makers(Struct, frozen=True):
     def with_rules(self, judging: Judging) -> Judging:
         """The same with the rules between its classes beside it, mined from what it learned from."""
         path = Path(judging.home) / rule_base.NAME
-        if not path.exists() and self.mine:
+        if self.mine and not (path.exists() and rule_base.load(path).format == rule_base.FORMAT):
             rule_base.save(self.mine(judge_of(judging), Path(judging.folder)), path)
         return judging
 

@@ -16,7 +16,7 @@ PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
     "context": 0.4,  # of the words around it
     "own": 0.9,  # of its own words, in anchor and address: a list of what is sought is often called so
-    "elsewhere": 0.8,  # where links with its words led to, by rules that were mined beforehand
+    "elsewhere": 0.8,  # where links lead to by their words and those around them, as was learned beforehand
     "siblings": 2.5,  # what other links of its pages brought
     "part": 1.5,  # what those of them brought that have addresses of the same kind
     "near": 2.0,  # what those of them brought that stand near it on the page
@@ -75,12 +75,15 @@ class Scale:
         self.mean = mean
         self.square = square  # the variance
 
-    def add(self, value: float) -> None:
-        if self.count < MEMORY:
-            self.count += 1
-        step = value - self.mean
-        self.mean += step / self.count
-        self.square += (step * (value - self.mean) - self.square) / self.count
+    def add(self, values: Iterable[float]) -> None:
+        count, mean, square = self.count, self.mean, self.square
+        for value in values:
+            if count < MEMORY:
+                count += 1
+            step = value - mean
+            mean += step / count
+            square += (step * (value - mean) - square) / count
+        self.count, self.mean, self.square = count, mean, square
 
     def of(self, value: float) -> float:
         if self.square < 1e-12:

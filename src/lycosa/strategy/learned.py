@@ -186,8 +186,7 @@ class Learned:
             return []
         source = self._source(visit)
         found = self._found(page)
-        for link in found:
-            self.scales_["cash"].add(log(self._find(source, link).cash + LEAST_CASH))
+        self.scales_["cash"].add([log(self._find(source, link).cash + LEAST_CASH) for link in found])
         if source.kids:
             self.levels_.add(source, found[0][2])
         up = source.up.state() if source.up else None
@@ -201,7 +200,7 @@ class Learned:
         """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
         judged, what all words promise, words to be counted; only the address where no more is to be learned."""
         new: list[tuple[list[Any], Link]] = []
-        told, said, promise = list[list[Any]](), list[list[str]](), self.leads_.promises.on(page)
+        told, said = list[list[Any]](), list[list[str]]()
         for at, link in enumerate(page.links):
             if urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth):
                 continue
@@ -211,10 +210,10 @@ class Learned:
             else:
                 own, counted = words_of(link, page)
                 said.append(own)
-                known = [link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, promise(link, counted)]
-                new.append(([*known, *counted], link))
-        for (about, _), relevance in zip(new, self._glances("own", said), strict=True):
-            about[4] = relevance
+                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, 0.0, *counted], link))
+        promised = self.leads_.promises.of(page, [link for _, link in new], [about[6:] for about, _ in new])
+        for (about, _), relevance, promise in zip(new, self._glances("own", said), promised, strict=True):
+            about[4], about[5] = relevance, promise
         new.sort(key=lambda pair: -pair[0][4])
         best = new[:READ]  # the others' context would cost more than it tells
         contexts = self._glances("context", [page.context(link) for _, link in best])
@@ -227,9 +226,7 @@ class Learned:
             return [UNKNOWN] * len(many)
         found = iter(glances(self.judge_, [words for words in many if words]))
         relevances = [next(found) if words else UNKNOWN for words in many]
-        for relevance in relevances:
-            if relevance >= 0:
-                self.scales_[name].add(relevance)
+        self.scales_[name].add([relevance for relevance in relevances if relevance >= 0])
         return relevances
 
     def _source(self, visit: Visit) -> Source:
@@ -241,7 +238,7 @@ class Learned:
         source = Source(len(self.sources_), verdict.relevance, verdict.label, distance, cash, luck)
         source.up = up
         self.sources_.append(source)
-        self.scales_["parent"].add(verdict.relevance)
+        self.scales_["parent"].add([verdict.relevance])
         return source
 
     def _find(self, source: Source, about: Sequence[Any]) -> Waiting:

@@ -1,5 +1,6 @@
 """Teach where links lead, from links to pages of known classes: a logistic regression for each. Numpy is enough."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from lycosa.strategy.link_words import NEAR, TITLE, LinkWords
 from lycosa.strategy.url_training import minimise
 
 Floats = NDArray[np.float64]
-OF_ONE_SITE = 100  # pages that count at most: how one site names its pages says little of others
+OF_ONE_SITE = 100  # pages that count in full: how one site names its pages says little of others
 OF_ONE_PAGE = 20  # links that are looked at
 LEAST_SITES = 2  # that use a word
 LEAST_PAGES = 5  # of a class
@@ -34,9 +35,7 @@ def train(pages: Iterable[Linked]) -> dict[str, LinkWords]:
             for word in link:
                 sites.setdefault(word, set()).add(page.site)
     columns = {word: at for at, word in enumerate(sorted(word for word in sites if len(sites[word]) >= LEAST_SITES))}
-    counts: dict[str, int] = {}
-    for page in pages:
-        counts[page.label] = counts.get(page.label, 0) + 1
+    counts = Counter(page.label for page in pages)
     if not columns:
         return {}
     rows = _rows(pages, columns)
@@ -56,9 +55,7 @@ class _Rows(NamedTuple):
 
 
 def _rows(pages: Sequence[Linked], columns: Mapping[str, int]) -> _Rows:
-    of_site: dict[str, int] = {}
-    for page in pages:
-        of_site[page.site] = of_site.get(page.site, 0) + 1
+    of_site = Counter(page.site for page in pages)
     found: list[int] = []
     values: list[float] = []
     row_of: list[int] = []
@@ -72,7 +69,8 @@ def _rows(pages: Sequence[Linked], columns: Mapping[str, int]) -> _Rows:
                     values.append(NEAR if word.startswith("near ") else TITLE if word.startswith("title ") else 1.0)
                     row_of.append(len(shares))
             shares.append(min(1.0, OF_ONE_SITE / of_site[page.site]) / len(links))
-    return _Rows(np.array(found), np.array(values), np.array(row_of), np.array(shares), len(columns))
+    weights = np.array(shares) * (len(pages) / sum(shares))  # with few sites all count as much as with many
+    return _Rows(np.array(found), np.array(values), np.array(row_of), weights, len(columns))
 
 
 def _fit(rows: _Rows, truth: NDArray[np.bool_], words: Sequence[str]) -> LinkWords:

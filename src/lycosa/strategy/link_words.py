@@ -6,20 +6,20 @@ Learned elsewhere (`link_training`), from links to pages of known classes: a tit
 what stands near a link its entries from the rest of the page.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
+import numpy as np
 from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from lycosa.strategy.addresses import Names
 from lycosa.text import STEMS, words
-from lycosa.types import Link, Page
+from lycosa.types import CONTEXT_WORDS, Link, Page
 
-NEAR, TITLE = 0.3, 0.5  # a page's title stands for all its links, and around a link are many words
+NEAR, TITLE = 0.3, 0.5  # around a link are many words, and a page's title stands for all its links
 MOST_TITLE = 8  # words
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
-Promise = Callable[[Link, Sequence[str]], float]
 
 _in_title = Names(lambda word: f"title {stem}" if (stem := STEMS[word]) else "").__getitem__
 _near = Names(lambda word: f"near {stem}" if (stem := STEMS[word]) else "").__getitem__
@@ -46,22 +46,31 @@ class Promises:
     def __init__(self, models: Sequence[LinkWords]) -> None:
         self._models = [(model, _Near(model.words)) for model in models]
 
-    def on(self, page: Page) -> Promise:
-        """For the links of a page, given the words that each of them is counted under: the best over all classes.
+    def of(self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]) -> list[float]:
+        """For some links of a page, with the words that each of them is counted under: the best over all classes.
 
         Words that promise less than others say no more than unknown ones: their page may have the list.
         """
+        if not self._models or not links:
+            return [0.0] * len(links)
         title = title_words(page)
-        known = []
+        first, last = _around(page, links)
+        found = np.zeros(len(links))
         for model, near in self._models:
-            start = model.bias + TITLE * _sum(model.words, title)
-            known.append((start, model.words, list(accumulate(map(near.__getitem__, page.words), initial=0.0))))
+            sums = np.cumsum([0.0, *map(near.__getitem__, page.words)])
+            own = [sum([model.words[word] for word in words if word in model.words]) for words in counted]
+            start = model.bias + TITLE * sum(model.words.get(word, 0.0) for word in title)
+            np.maximum(found, start + sums[last] - sums[first] + own, out=found)
+        promised: list[float] = found.round(3).tolist()
+        return promised
 
-        def promise(link: Link, counted: Sequence[str]) -> float:
-            first, last = page.around(link)
-            return max((start + sums[last] - sums[first] + _sum(own, counted) for start, own, sums in known), default=0)
 
-        return lambda link, counted: max(0.0, promise(link, counted))
+def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the words of `Page.context` begin and end, of many links at once."""
+    start, end = np.array([link.start for link in links]), np.array([link.end for link in links])
+    before = np.maximum(0, CONTEXT_WORDS - (end - start)) // 2
+    first = np.maximum(0, np.minimum(start - before, len(page.words) - CONTEXT_WORDS))
+    return first, np.minimum(len(page.words), np.maximum(first + CONTEXT_WORDS, end))
 
 
 class _Near(dict[str, float]):
@@ -76,7 +85,3 @@ class _Near(dict[str, float]):
             self.clear()
         found = self[word] = NEAR * self._weights.get(_near(word), 0.0)
         return found
-
-
-def _sum(weights: Mapping[str, float], many: Sequence[str]) -> float:
-    return sum([weights[word] for word in many if word in weights])
