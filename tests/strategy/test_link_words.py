@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.parse import Parsers
+from lycosa.strategy import link_training
 from lycosa.strategy.addresses import words_of
 from lycosa.strategy.link_training import LEAST_PAGES, OF_ONE_PAGE, OF_ONE_SITE, Linked, train
 from lycosa.strategy.link_words import NEAR, TITLE, LinkWords, Promises, near_words, title_words
@@ -105,6 +106,14 @@ def test_a_large_site_counts_for_little_more_than_others() -> None:
         pages += [linked(label, site, "“y”") for label in ("course", "other")] * (OF_ONE_SITE // 2)
     found = train(pages)["course"].words
     assert found["“y”"] > 0 > found["“x”"]  # three sites know better than one, whatever its size
+
+
+def test_of_very_many_pages_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = two_sites("course", "“lectur”", pages=200) + two_sites("other", "“news”", pages=200)
+    monkeypatch.setattr(link_training, "MOST_PAGES", 50)
+    found = train(pages)
+    assert found == train(pages)
+    assert found["course"].words["“lectur”"] > 0 > found["course"].words["“news”"]
 
 
 def test_a_class_of_few_pages_or_without_any_others_is_left_out() -> None:

@@ -144,10 +144,11 @@ async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_bas
         if missing:
             task = progress.add_task("fetching", total=len(missing))
             await mine.fetch(topic.settings, missing, WallClock(), lambda done: progress.advance(task, done))
-    if not mine.classes:
-        places = ", ".join(map(str, warcs)) or "what could be fetched"
-        raise BadInput(f"topic.examples: no page that the examples link to is in {places}; give --warc or --most")
-    return mine.rules()
+        if not mine.classes:
+            places = ", ".join(map(str, warcs)) or "what could be fetched"
+            raise BadInput(f"topic.examples: no page that the examples link to is in {places}; give --warc or --most")
+        progress.add_task("learning where links lead", total=None)
+        return mine.rules()
 
 
 def _watched(progress: Progress) -> ReadPages:

@@ -253,10 +253,13 @@ class Learned:
         link.finds += 1
         if len(about) > 1:
             _, spot, depth, context, own, promise, *words = about
-            link.depth = min(link.depth, depth)
-            link.context, link.own = max(link.context, context), max(link.own, own)
-            link.elsewhere = max(link.elsewhere, promise)
-            link.words = tuple(dict.fromkeys((*link.words, *words)))[:16] if link.words else tuple(words)
+            if link.sources:
+                link.depth = min(link.depth, depth)
+                link.context, link.own = max(link.context, context), max(link.own, own)
+                link.elsewhere = max(link.elsewhere, promise)
+                link.words = tuple(dict.fromkeys((*link.words, *words)))[:16]
+            else:
+                link.context, link.own, link.elsewhere, link.words = context, own, promise, tuple(words)
             link.sources.append(source)
             link.spots.append(spot)
             source.kids.append(url)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from lycosa.strategy.url_training import minimise
 Floats = NDArray[np.float64]
 OF_ONE_SITE = 100  # pages that count in full: how one site names its pages says little of others
 OF_ONE_PAGE = 20  # links that are looked at
+MOST_PAGES = 20_000  # drawn by lot if there are more
 LEAST_SITES = 2  # that use a word
 LEAST_PAGES = 5  # of a class
 STRENGTH = 2.0  # of the L2 penalty; half and twice as much order links as well
@@ -29,6 +31,8 @@ class Linked(NamedTuple):
 def train(pages: Iterable[Linked]) -> dict[str, LinkWords]:
     """For each class with enough pages. A page counts once, however many links lead to it."""
     pages = [page for page in pages if page.links]
+    if len(pages) > MOST_PAGES:
+        pages = Random(0).sample(pages, MOST_PAGES)  # the same pages give the same lot
     sites: dict[str, set[str]] = {}
     for page in pages:
         for link in page.links[:OF_ONE_PAGE]:
@@ -77,7 +81,7 @@ def _fit(rows: _Rows, truth: NDArray[np.bool_], words: Sequence[str]) -> LinkWor
     def loss(point: Floats) -> tuple[float, Floats]:
         weights, bias = point[:-1], point[-1]
         sums = np.bincount(rows.row_of, rows.values * weights[rows.columns], len(truth)) + bias
-        error = rows.shares * (1 / (1 + np.exp(-sums)) - truth)
+        error = rows.shares * (np.exp(-np.logaddexp(0, -sums)) - truth)  # no sum is too large for this
         value = float((rows.shares * (np.logaddexp(0, sums) - truth * sums)).sum())
         slope = np.bincount(rows.columns, rows.values * error[rows.row_of], rows.width) + STRENGTH * weights
         return value + STRENGTH / 2 * float((weights**2).sum()), np.append(slope, error.sum())
