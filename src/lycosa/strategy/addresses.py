@@ -9,6 +9,7 @@ from lycosa.types import Link, Page
 
 MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
 _address_words = re.compile(r"[^\W\d_]{2,}|~").findall
+_plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same in half the time, for most addresses
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
@@ -72,7 +73,8 @@ def twins(folder: str) -> list[str]:
 def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
     """The words of its anchor and its path, to be judged; and as they are counted: stems, and `~`, a person's mark."""
     anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
-    address = _address_words(link.url.split("/", 3)[3].lower())
+    path = link.url.split("/", 3)[3].lower()
+    address = _plain_words(path) if path.isascii() else _address_words(path)
     stems = [stem for stem in map(_of_anchor, anchor[:MOST_WORDS]) if stem]
     counted = tuple(dict.fromkeys([*stems[: MOST_WORDS // 2], *map(_of_path, address[: MOST_WORDS // 2])]))
     return [*anchor[:MOST_WORDS], *address[:MOST_WORDS]], counted

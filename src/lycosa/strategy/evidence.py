@@ -68,12 +68,13 @@ class Tally:
 class Scale:
     """Running mean and spread of a number, to see each value in units of the spread: -3 .. 3, the mean is 0."""
 
-    __slots__ = ("count", "mean", "square")
+    __slots__ = ("count", "mean", "spread", "square")
 
     def __init__(self, count: float = 0.0, mean: float = 0.0, square: float = 0.0) -> None:
         self.count = count
         self.mean = mean
         self.square = square  # the variance
+        self.spread = sqrt(square)
 
     def add(self, values: Iterable[float]) -> None:
         count, mean, square = self.count, self.mean, self.square
@@ -83,12 +84,12 @@ class Scale:
             step = value - mean
             mean += step / count
             square += (step * (value - mean) - square) / count
-        self.count, self.mean, self.square = count, mean, square
+        self.count, self.mean, self.square, self.spread = count, mean, square, sqrt(max(0.0, square))
 
     def of(self, value: float) -> float:
-        if self.square < 1e-12:
+        if self.spread < 1e-6:
             return 0.0
-        units = (value - self.mean) / sqrt(self.square)
+        units = (value - self.mean) / self.spread
         return units if -3.0 < units < 3.0 else 3.0 if units > 0 else -3.0
 
     def state(self) -> list[float]:
