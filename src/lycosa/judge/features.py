@@ -104,12 +104,16 @@ class Features:
         return ids, self.weigh(ids, counts)
 
     def counts_of(self, many: Sequence[Sequence[str]]) -> tuple[Integers, Integers, NDArray[np.float64]]:
-        """How often each known term comes among some words of a text, among others, ...: row, number, times."""
+        """How often each known term comes among some words of a text, among others, ...: row, number, times. Where
+        weights are the bare counts it may come more than once in a row."""
         numbers = np.array([*map(self._text.__getitem__, chain.from_iterable(many))], np.int64)
         rows = np.repeat(np.arange(len(many)), [*map(len, many)])
         size = len(self.terms)
         known = numbers != size
-        keys, times = np.unique(rows[known] * size + numbers[known], return_counts=True)
+        rows, numbers = rows[known], numbers[known]
+        if self.plain:  # each time adds the same
+            return rows, numbers, np.ones(len(rows))
+        keys, times = np.unique(rows * size + numbers, return_counts=True)
         return keys // size, keys % size, times.astype(np.float64)
 
     def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:

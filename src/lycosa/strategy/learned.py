@@ -200,7 +200,8 @@ class Learned:
         """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
         judged, what all words promise, words to be counted; only the address where no more is to be learned."""
         new: list[tuple[list[Any], Link]] = []
-        told, said = list[list[Any]](), list[list[str]]()
+        told: list[list[Any]] = []
+        said: list[list[str]] = []
         for at, link in enumerate(page.links):
             if urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth):
                 continue
@@ -211,7 +212,7 @@ class Learned:
                 own, counted = words_of(link, page)
                 said.append(own)
                 new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, 0.0, *counted], link))
-        promised = self.leads_.promises.of(page, [link for _, link in new], [about[6:] for about, _ in new])
+        promised = self.leads_.promises.of(page, [(about[6:], link) for about, link in new])
         for (about, _), relevance, promise in zip(new, self._glances("own", said), promised, strict=True):
             about[4], about[5] = relevance, promise
         new.sort(key=lambda pair: -pair[0][4])

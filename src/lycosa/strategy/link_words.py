@@ -46,22 +46,22 @@ class Promises:
     def __init__(self, models: Sequence[LinkWords]) -> None:
         self._models = [(model, _Near(model.words)) for model in models]
 
-    def of(self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]) -> list[float]:
-        """For some links of a page, with the words that each of them is counted under: the best over all classes.
+    def of(self, page: Page, found: Sequence[tuple[Sequence[str], Link]]) -> list[float]:
+        """For some links of a page, each with the words that it is counted under: the best over all classes.
 
         Words that promise less than others say no more than unknown ones: their page may have the list.
         """
-        if not self._models or not links:
-            return [0.0] * len(links)
+        if not self._models or not found:
+            return [0.0] * len(found)
         title = title_words(page)
-        first, last = _around(page, links)
-        found = np.zeros(len(links))
+        first, last = _around(page, [link for _, link in found])
+        best = np.zeros(len(found))
         for model, near in self._models:
             sums = np.cumsum([0.0, *map(near.__getitem__, page.words)])
-            own = [sum([model.words[word] for word in words if word in model.words]) for words in counted]
+            own = [sum([model.words[word] for word in words if word in model.words]) for words, _ in found]
             start = model.bias + TITLE * sum(model.words.get(word, 0.0) for word in title)
-            np.maximum(found, start + sums[last] - sums[first] + own, out=found)
-        promised: list[float] = found.round(3).tolist()
+            np.maximum(best, start + sums[last] - sums[first] + own, out=best)
+        promised: list[float] = best.round(3).tolist()
         return promised
 
 
