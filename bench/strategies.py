@@ -37,9 +37,8 @@ from lycosa.judge.taxonomy import Taxonomy
 from lycosa.judge.tids import Tids
 from lycosa.parse import HtmlParser, content_digest
 from lycosa.strategy import STRATEGIES, rule_base
-from lycosa.strategy.addresses import words_of
 from lycosa.strategy.link_training import Linked, train
-from lycosa.strategy.link_words import near_words, title_words
+from lycosa.strategy.link_words import all_words
 from lycosa.types import Link, Page, Reply, Visit
 from lycosa.urls import hostname
 
@@ -133,14 +132,13 @@ async def judged(judge: Any, labelled: Labelled) -> list[Visit]:
 def write_rules(visits: list[Visit], work: Path) -> None:
     """Rules between the classes of pages and of what they link to; here, of the page that comes next."""
     labels = [visit.verdict.label for visit in visits]
-    links = [(label, str(number), after) for number, (label, after) in enumerate(pairwise(labels))]
+    pairs = [(label, str(number), after) for number, (label, after) in enumerate(pairwise(labels))]
     led = []
     for visit in visits:
-        page, title = visit.page, title_words(visit.page)
-        for link in page.links:
-            said = [*words_of(link, page)[1], *near_words(link, page), *title]
-            led.append(Linked(visit.verdict.label, hostname(link.url), [said]))
-    rules = replace(rule_base.count(labels, links), links=train(led))
+        links = visit.page.links
+        for link, words in zip(links, all_words(visit.page, links), strict=True):
+            led.append(Linked(visit.verdict.label, hostname(link.url), [words]))
+    rules = replace(rule_base.count(labels, pairs), links=train(led))
     rule_base.save(rules, work / rule_base.NAME)
 
 

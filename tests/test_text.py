@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa import text
-from lycosa.text import LOWER_OR_SPACE, STEMS, STOP_WORDS, Stems, spaced, stems, words
+from lycosa.text import LOWER_OR_SPACE, STEMS, STOP_WORDS, Memo, Stems, spaced, stems, words
 
 
 def plainly(given: str) -> list[str]:
@@ -115,3 +115,16 @@ def test_the_table_remembers_and_does_not_grow_without_end(monkeypatch: pytest.M
     assert found == ["hunt", "spider", "web", "prei", "hunt"]
     assert len(table) <= 3
     assert "hunting" in table
+
+
+def test_a_memory_asks_once_and_does_not_grow_without_end() -> None:
+    asked: list[str] = []
+
+    def length(word: str) -> int:
+        asked.append(word)
+        return len(word)
+
+    memo = Memo(length, most=2)
+    assert [memo[word] for word in ("a", "bb", "a", "ccc", "a")] == [1, 2, 1, 3, 1]
+    assert asked == ["a", "bb", "ccc", "a"]
+    assert len(memo) == 2

@@ -4,8 +4,12 @@ Lower case, split at everything that is no letter or digit, stop words out, word
 """
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 import Stemmer
+
+T = TypeVar("T")
 
 _ASCII = bytes(range(128))
 LOWER_OR_SPACE = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in _ASCII) + bytes(
@@ -78,6 +82,21 @@ class Stems(dict[str, str]):
             self.clear()
         self[word] = stem
         return stem
+
+
+class Memo(dict[str, T]):
+    """A function of a word that is asked again and again, as pages repeat their words."""
+
+    def __init__(self, function: Callable[[str], T], most: int = 100_000) -> None:
+        super().__init__()
+        self._function = function
+        self._most = most  # hostile pages have as many words as they like
+
+    def __missing__(self, word: str) -> T:
+        if len(self) >= self._most:
+            self.clear()
+        found = self[word] = self._function(word)
+        return found
 
 
 STEMS = Stems()  # shared: a pure function with a memory

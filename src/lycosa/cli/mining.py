@@ -1,7 +1,7 @@
 """From the examples of a topic to rules between its classes: which classes do the pages of a class link to?
 
-The examples are pages of known classes. What they link to is looked up in WARCs or fetched, classified, and counted:
-by the class of the page that links, and by the words of the link.
+The examples are pages of known classes. What they link to is looked up in WARCs or fetched, classified, and counted by
+the class of the page that links; which words of links lead to a class is learned.
 """
 
 import random
@@ -18,9 +18,8 @@ from lycosa import build, config
 from lycosa.judge.corpus import ReadPages, labelled_pages, sources
 from lycosa.parse import Parsers
 from lycosa.store.warc import read_responses
-from lycosa.strategy.addresses import words_of
 from lycosa.strategy.link_training import Linked, train
-from lycosa.strategy.link_words import near_words, title_words
+from lycosa.strategy.link_words import all_words
 from lycosa.strategy.rule_base import RuleBase, count
 from lycosa.types import BadInput, Clock, Page, Reply
 from lycosa.urls import Base, canonical, hostname, registered_domain
@@ -69,9 +68,7 @@ class Mine:
                     self.known[address] = label
                 if label not in self.labels or not links:
                     continue
-                title = title_words(page)
-                said = [[*words_of(link, page)[1], *near_words(link, page), *title] for link in links]
-                self.examples.append(Example(label, [link.url for link in links], said))
+                self.examples.append(Example(label, [link.url for link in links], all_words(page, links)))
                 if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # each example is as likely to stay
                     if len(self.beliefs) >= _MOST_BELIEFS:
                         del self.beliefs[chance.choice(list(self.beliefs))]

@@ -7,7 +7,7 @@ learned hosts would know those it was shown and no others.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from lycosa.text import STEMS, words
+from lycosa.text import STEMS, Memo, words
 from lycosa.types import Page
 
 Fields = dict[Literal["title", "start", "url"], Annotated[int, Meta(ge=0)]]
@@ -55,20 +55,6 @@ def count(page: Page, fields: Fields) -> Counter[str]:
     return found
 
 
-class _Numbers(dict[str, int]):
-    """From a word as it stands on the page to the number of its term, filled as it goes: pages repeat their words."""
-
-    def __init__(self, number_of: Callable[[str], int]) -> None:
-        super().__init__()
-        self._number_of = number_of
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _MOST_WORDS:
-            self.clear()
-        number = self[word] = self._number_of(word)
-        return number
-
-
 @dataclass
 class Features:
     """From a page to the numbers and weights of the terms that were chosen in training."""
@@ -77,18 +63,18 @@ class Features:
     idf: Floats
     fields: Fields
     plain: bool = False  # weights are the bare counts
-    _text: _Numbers = field(init=False, repr=False)
-    _title: _Numbers = field(init=False, repr=False)
-    _start: _Numbers = field(init=False, repr=False)
-    _url: _Numbers = field(init=False, repr=False)
+    _text: Memo[int] = field(init=False, repr=False)
+    _title: Memo[int] = field(init=False, repr=False)
+    _start: Memo[int] = field(init=False, repr=False)
+    _url: Memo[int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         numbers = {term: number for number, term in enumerate(self.terms)}
         unknown = len(self.terms)
-        self._text = _Numbers(lambda word: numbers.get(STEMS[word], unknown))
-        self._title = _Numbers(lambda word: numbers.get(f"title:{STEMS[word]}", unknown))
-        self._start = _Numbers(lambda word: numbers.get(f"start:{STEMS[word]}", unknown))
-        self._url = _Numbers(lambda word: numbers.get(f"url:{word}", unknown))
+        self._text = Memo(lambda word: numbers.get(STEMS[word], unknown), _MOST_WORDS)
+        self._title = Memo(lambda word: numbers.get(f"title:{STEMS[word]}", unknown), _MOST_WORDS)
+        self._start = Memo(lambda word: numbers.get(f"start:{STEMS[word]}", unknown), _MOST_WORDS)
+        self._url = Memo(lambda word: numbers.get(f"url:{word}", unknown), _MOST_WORDS)
 
     def read(self, page: Page) -> tuple[Ids, Floats]:
         """The terms of a page and their weights, the same as from `count` and `weigh`, only faster."""

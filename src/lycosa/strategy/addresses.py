@@ -1,10 +1,9 @@
 """What can be read off a link before it is asked: its words, the kind of its address, other addresses of its page."""
 
 import re
-import sys
-from collections.abc import Callable
+from sys import intern
 
-from lycosa.text import STEMS, words
+from lycosa.text import STEMS, Memo, words
 from lycosa.types import Link, Page
 
 MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
@@ -13,25 +12,8 @@ _plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same in half the time
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
-class Names(dict[str, str]):
-    """What a word is counted as, by where it stands: in an anchor its stem in quotes, or nothing; in a path after a
-    slash."""
-
-    MOST = 100_000  # hostile pages have as many words as they like
-
-    def __init__(self, name: Callable[[str], str]) -> None:
-        super().__init__()
-        self._name = name
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= self.MOST:
-            self.clear()
-        found = self[word] = sys.intern(self._name(word))
-        return found
-
-
-_of_anchor = Names(lambda word: f"“{stem}”" if (stem := STEMS[word]) else "").__getitem__
-_of_path = Names("/{}".format).__getitem__
+_of_anchor = Memo(lambda word: intern(f"“{stem}”") if (stem := STEMS[word]) else "").__getitem__  # as it is counted
+_of_path = Memo(lambda word: intern(f"/{word}")).__getitem__
 
 
 def marks_of(url: str) -> tuple[str, str, str]:

@@ -6,23 +6,23 @@ Learned elsewhere (`link_training`), from links to pages of known classes: a tit
 what stands near a link its entries from the rest of the page.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
-from lycosa.strategy.addresses import Names
-from lycosa.text import STEMS, words
+from lycosa.strategy.addresses import words_of
+from lycosa.text import STEMS, Memo, words
 from lycosa.types import CONTEXT_WORDS, Link, Page
 
 NEAR, TITLE = 0.3, 0.5  # around a link are many words, and a page's title stands for all its links
 MOST_TITLE = 8  # words
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
 
-_in_title = Names(lambda word: f"title {stem}" if (stem := STEMS[word]) else "").__getitem__
-_near = Names(lambda word: f"near {stem}" if (stem := STEMS[word]) else "").__getitem__
+_in_title = Memo(lambda word: f"title {stem}" if (stem := STEMS[word]) else "").__getitem__
+_near = Memo(lambda word: f"near {stem}" if (stem := STEMS[word]) else "").__getitem__
 
 
 class LinkWords(Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,11 +40,17 @@ def near_words(link: Link, page: Page) -> list[str]:
     return [word for word in map(_near, page.context(link)) if word]
 
 
+def all_words(page: Page, links: Sequence[Link]) -> list[list[str]]:
+    """What a page says of each of some links: its own words, those near it, the title."""
+    title = title_words(page)
+    return [[*words_of(link, page)[1], *near_words(link, page), *title] for link in links]
+
+
 class Promises:
     """What the words of links promise, for one or more classes that are sought."""
 
     def __init__(self, models: Sequence[LinkWords]) -> None:
-        self._models = [(model, _Near(model.words)) for model in models]
+        self._models = [(model, _weigher(model.words)) for model in models]
 
     def of(self, page: Page, found: Sequence[tuple[Sequence[str], Link]]) -> list[float]:
         """For some links of a page, each with the words that it is counted under: the best over all classes.
@@ -57,7 +63,7 @@ class Promises:
         first, last = _around(page, [link for _, link in found])
         best = np.zeros(len(found))
         for model, near in self._models:
-            sums = np.cumsum([0.0, *map(near.__getitem__, page.words)])
+            sums = np.cumsum([0.0, *map(near, page.words)])
             own = [sum([model.words[word] for word in words if word in model.words]) for words, _ in found]
             start = model.bias + TITLE * sum(model.words.get(word, 0.0) for word in title)
             np.maximum(best, start + sums[last] - sums[first] + own, out=best)
@@ -73,15 +79,6 @@ def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArr
     return first, np.minimum(len(page.words), np.maximum(first + CONTEXT_WORDS, end))
 
 
-class _Near(dict[str, float]):
-    """What a word of a page adds to the links near it; remembered, since most come again and again."""
-
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        super().__init__()
-        self._weights = weights
-
-    def __missing__(self, word: str) -> float:
-        if len(self) >= Names.MOST:
-            self.clear()
-        found = self[word] = NEAR * self._weights.get(_near(word), 0.0)
-        return found
+def _weigher(weights: Mapping[str, float]) -> Callable[[str], float]:
+    """What a word of a page adds to the links near it."""
+    return Memo(lambda word: NEAR * weights.get(_near(word), 0.0)).__getitem__
