@@ -87,4 +87,6 @@ def test_notes() -> None:
     assert dict(db.notes("cash:")) == {"http://a/": "3", "http://b/é": "2"}
     assert db.noted("links:http://a/") == "[]"
     assert db.noted("links:nobody") == ""
+    db.note("links:http://b/é", '["é"]'.encode())
+    assert db.noted("links:http://b/é") == '["é"]'
     db.close()

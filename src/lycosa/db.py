@@ -132,9 +132,10 @@ class CrawlDb:
     def put(self, key: str, value: str) -> None:
         self.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def note(self, key: str, value: str) -> None:
-        """What a strategy must remember of one page, written with the visit; read back by `notes` or `noted`."""
-        self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
+    def note(self, key: str, value: str | bytes) -> None:
+        """What a strategy must remember of one page, written with the visit; read back by `notes` or `noted`, as text
+        also if it was given as UTF-8, which saves decoding it."""
+        self.execute("INSERT OR REPLACE INTO notes VALUES (?, CAST(? AS TEXT))", (key, value))
 
     def noted(self, key: str) -> str:
         row = self.execute("SELECT value FROM notes WHERE key=?", (key,)).fetchone()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from lycosa import urls
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.types import SEED_SCORE, Visit
@@ -70,12 +71,10 @@ class Renewal:
         self._frontier = frontier
 
     def write(self, visit: Visit) -> None:
-        found, scores = self._strategy.renew()
-        ids = [self._frontier.number(url) for url in found]
         renewed = [
-            (number, score)
-            for number, score in zip(ids, scores, strict=True)
-            if number and self._frontier.waits_with(number) < SEED_SCORE
+            (number, score, urls.host(url))
+            for url, score in zip(*self._strategy.renew(), strict=True)
+            if (number := self._frontier.number(url)) and self._frontier.waits_with(number) < SEED_SCORE
         ]
         if renewed:
             self._frontier.rescore(*zip(*renewed, strict=True))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.addresses import MOST_WORDS, folder_of, marks_of, twins, words_of
+from lycosa.strategy.addresses import MOST_WORDS, folder_of, marks_of, quick_marks, twins, words_of
 from lycosa.strategy.evidence import MEMORY, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.types import Link, Page
 
@@ -140,15 +140,25 @@ def test_a_person_s_or_project_s_part_of_a_host_is_told_by_its_folders(url: str,
     assert marks_of(url)[2] == (f"area {area}" if area else "")
 
 
+@given(st.lists(st.sampled_from(["~", "ann", ".", "/", "?", "x.html", "cs"]), max_size=7))
+def test_the_kind_of_an_address_is_remembered_by_all_that_tells_it(parts: list[str]) -> None:
+    url = f"http://h/{''.join(parts)}"
+    for _ in range(2):
+        assert quick_marks(url) == marks_of(url)
+
+
 def test_the_most_relevant_page_speaks_for_a_link() -> None:
-    link = Waiting("http://a.example/x", 1)
     low, high = Source(0, 0.2, "", 1, 0.1, 1.0), Source(1, 0.8, "course", 0, 0.1, 1.0)
-    link.sources = [low]
-    assert link.best() is low
+    link = Waiting.first(low, ["http://a.example/x", 0, 2, 0.1, 0.2, 0.0])
+    assert link.best is low
     assert list(link.counted_as()) == ["host a.example", "place a.example//1*"]
-    link.sources.append(high)
-    assert link.best() is high
+    link.again(high, ["http://a.example/x", 3, 1, 0.3, 0.1, 0.5, "/x"])
+    assert link.best is high
     assert "class course" in link.counted_as()
+    assert (link.depth, link.context, link.own, link.elsewhere, link.words) == (1, 0.3, 0.2, 0.5, ("/x",))
+    assert link.found == [(low, 0), (high, 3)]
+    link.again(low, ["http://a.example/x"])
+    assert (link.finds, len(link.found), link.cash) == (3, 2, pytest.approx(0.3))
     assert (
         "area a.example/~ann"
         in Waiting.restored([[0], [0], "host a", "area a.example/~ann", "", []], [low]).counted_as()
@@ -198,7 +208,9 @@ def test_what_stands_near_a_success_is_better_than_what_stands_far_away() -> Non
 
 
 def test_the_first_page_with_the_fewest_clicks_has_its_turn_first_and_each_link_once() -> None:
-    levels, waiting = Levels(), {url: Waiting(url, 1) for url in ("http://h/a", "http://h/b", "http://h/c")}
+    found = Source(9, 0.5, "", 0, 1.0, 1.0)
+    waiting = {url: Waiting.first(found, [url, 0, 1, 0.0, 0.0, 0.0]) for url in map("http://h/{}".format, "abc")}
+    levels = Levels()
     for number, (depth, kids) in enumerate(
         ((2, ["http://h/c"]), (1, ["http://h/b", "http://h/gone"]), (1, ["http://h/a"]))
     ):

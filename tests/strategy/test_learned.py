@@ -181,7 +181,7 @@ def test_a_url_is_watched_through_its_first_pages_only() -> None:
     for number in range(SOURCES + 3):
         turn(strategy, page(f"http://a.example/{number}", [everywhere]))
     link = strategy.waiting_[everywhere]
-    assert len(link.sources) == SOURCES
+    assert len(link.found) == SOURCES
     assert link.finds == SOURCES + 3
 
 
@@ -191,10 +191,10 @@ def test_a_url_found_again_on_a_better_page_rises() -> None:
     before = turn(strategy, page(HOME, [again, "http://a.example/g", "http://a.example/b"]))[again]
     after = turn(strategy, page("http://a.example/g", [again], GOOD, HOME))[again]
     assert after > before
-    assert strategy.waiting_[again].best() is strategy.sources_[1]
+    assert strategy.waiting_[again].best is strategy.sources_[1]
     restarted = make(strategy.db_)
     restarted.load(strategy.save())
-    assert restarted.waiting_[again].best() is restarted.sources_[1]
+    assert restarted.waiting_[again].best is restarted.sources_[1]
 
 
 @pytest.mark.parametrize(

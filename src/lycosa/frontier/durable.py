@@ -227,15 +227,16 @@ class DurableFrontier:
     def host_of(self, number: int) -> str:
         return urls.host(self._db.execute("SELECT url FROM urls WHERE id=?", (number,)).fetchone()[0])
 
-    def rescore(self, ids: Sequence[int], scores: Sequence[float]) -> None:
-        """Give waiting URLs another score; those that are no longer waiting are passed over."""
+    def rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
+        """Give waiting URLs another score; those that are no longer waiting are passed over. Who knows their hosts
+        saves looking them up."""
         batch = Batch(0)
-        for number, score in zip(ids, scores, strict=True):
+        for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
             if self._states[number] == WAITING and self._scores[number] != score:
                 self._scores[number] = score
                 batch.rescored.append((score, number))
-                host = self._elsewhere.get(number) or self.hosts.named(self.host_of(number))
-                group(batch.moved, host, score, number)
+                name = hosts[at] if hosts else self.host_of(number)
+                group(batch.moved, self._elsewhere.get(number) or self.hosts.named(name), score, number)
         self._write(batch)
 
     def choose_by_lists(self, listing: Listing) -> None:

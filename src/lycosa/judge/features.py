@@ -55,6 +55,14 @@ def count(page: Page, fields: Fields) -> Counter[str]:
     return found
 
 
+def bounds(ordered: Integers) -> Integers:
+    """Where each run of equal numbers begins, and where the last one ends. `np.unique` and `np.diff` tell it too, but
+    are made for more numbers than the words of a page's links: so a glance takes a quarter less."""
+    changes = np.ones(len(ordered) + 1, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=changes[1:-1])
+    return np.flatnonzero(changes)
+
+
 @dataclass
 class Features:
     """From a page to the numbers and weights of the terms that were chosen in training."""
@@ -92,14 +100,15 @@ class Features:
     def counts_of(self, many: Sequence[Sequence[str]]) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """How often each known term comes among some words of a text, among others, ...: row, number, times. Where
         weights are the bare counts it may come more than once in a row."""
-        numbers = np.array([*map(self._text.__getitem__, chain.from_iterable(many))], np.int64)
-        rows = np.repeat(np.arange(len(many)), [*map(len, many)])
         size = len(self.terms)
-        known = numbers != size
-        rows, numbers = rows[known], numbers[known]
+        numbers = np.array([*map(self._text.__getitem__, chain.from_iterable(many))], np.int64)
+        rows = np.arange(len(many)).repeat([*map(len, many)])
+        keys = (rows * size + numbers)[numbers != size]
         if self.plain:  # each time adds the same
-            return rows, numbers, np.ones(len(rows))
-        keys, times = np.unique(rows * size + numbers, return_counts=True)
+            return keys // size, keys % size, np.ones(len(keys))
+        keys.sort()
+        ends = bounds(keys)
+        keys, times = keys[ends[:-1]], ends[1:] - ends[:-1]
         return keys // size, keys % size, times.astype(np.float64)
 
     def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.judge.features import Features
+from lycosa.judge.features import Features, bounds
 from lycosa.judge.linear import Linear
 
 
@@ -18,13 +18,16 @@ def relevances(
 ) -> list[float]:
     """The probability of the target's classes; of no word that is known, what it is before a page is seen."""
     rows, ids, times = features.counts_of(many)
-    scores = np.tile(head.bias.astype(np.float64), (len(many), 1))
+    scores = np.empty((len(many), len(head.bias)))
+    scores[:] = head.bias
     if rows.size:
         values = times if features.plain else (1 + np.log(times)) * features.idf[ids]
-        firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+        firsts = bounds(rows)[:-1]
         sums = np.add.reduceat(head.weights[ids] * values[:, None], firsts, axis=0)
-        squares = 0.0 if features.plain else np.add.reduceat(values * values, firsts)[:, None]
-        scores[rows[firsts]] += sums / np.where(squares, np.sqrt(squares), 1.0)
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found: list[float] = (odds @ target / odds.sum(axis=1)).tolist()
+        if not features.plain:
+            squares = np.add.reduceat(values * values, firsts)[:, None]
+            sums /= np.where(squares, np.sqrt(squares), 1.0)
+        scores[rows[firsts]] += sums
+    odds = np.exp(scores - np.maximum.reduce(scores, axis=1, keepdims=True))
+    found: list[float] = (odds @ target / np.add.reduce(odds, axis=1)).tolist()
     return found

@@ -7,6 +7,7 @@ from lycosa.text import STEMS, Memo, words
 from lycosa.types import Link, Page
 
 MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
+MOST_COUNTED = 6  # of each
 _address_words = re.compile(r"[^\W\d_]{2,}|~").findall
 _plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same in half the time, for most addresses
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
@@ -35,7 +36,19 @@ def marks_of(url: str) -> tuple[str, str, str]:
         area = f"area {host}/{first}/{folders[1]}"
     else:
         area = ""
-    return f"host {host}", f"place {host}/{first if deep > 1 else ''}/{deep}{ending}{asks}", area
+    place = f"place {host}/{first if deep > 1 else ''}/{deep}{ending}{asks}"
+    return intern(f"host {host}"), intern(place), intern(area)
+
+
+_kinds = Memo(marks_of, 10_000)
+
+
+def quick_marks(url: str) -> tuple[str, str, str]:
+    """The same, remembered for all pages of a folder whose names do not matter: most links of a page are such."""
+    folder, _, name = url.rpartition("/")
+    if "?" in url or (name and ("." not in name or name.startswith("~"))):
+        return marks_of(url)
+    return _kinds[f"{folder}/." if name else url]
 
 
 def folder_of(url: str) -> str:
@@ -57,6 +70,8 @@ def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
     anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
     path = link.url.split("/", 3)[3].lower()
     address = _plain_words(path) if path.isascii() else _address_words(path)
-    stems = [stem for stem in map(_of_anchor, anchor[:MOST_WORDS]) if stem]
-    counted = tuple(dict.fromkeys([*stems[: MOST_WORDS // 2], *map(_of_path, address[: MOST_WORDS // 2])]))
-    return [*anchor[:MOST_WORDS], *address[:MOST_WORDS]], counted
+    if len(anchor) > MOST_WORDS or len(address) > MOST_WORDS:
+        anchor, address = anchor[:MOST_WORDS], address[:MOST_WORDS]
+    stems = [*filter(None, map(_of_anchor, anchor))]
+    counted = dict.fromkeys([*stems[:MOST_COUNTED], *map(_of_path, address[:MOST_COUNTED])])
+    return [*anchor, *address], tuple(counted)

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log, sqrt
 from typing import Any
 
-from lycosa.strategy.addresses import marks_of
+from msgspec import Struct
+
+from lycosa.strategy.addresses import quick_marks
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
@@ -35,7 +37,9 @@ PRIOR = {
 }
 BIAS = -2.0
 YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # of the pages a link was found on
+CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
 SPOT = 5  # links in a row on a page that are taken together
+MOST_WORDS = 16  # of a link, from all its pages
 MEMORY = 2_000  # observations; older ones count less and less
 
 
@@ -100,6 +104,7 @@ class Surpluses(dict[str, float]):
     """The surplus of each key that is asked for, at the rate of now: most keys come many times before it changes."""
 
     rate = 1.0
+    curiosity = 0.0  # 0..1: what trying the untested is worth
 
     def __init__(self, tallies: Mapping[str, Tally]) -> None:
         super().__init__()
@@ -114,6 +119,7 @@ class Surpluses(dict[str, float]):
         """Counts have changed."""
         self.clear()
         self.rate = rate
+        self.curiosity = min(1.0, -log(rate) / CURIOUS)
 
 
 class Source:
@@ -148,12 +154,13 @@ class Source:
 
     def near(self, spot: int, rate: float) -> float:
         """The surplus of the links around a spot; those a little further away count half."""
-        good = tried = 0.0
-        for at, share in ((spot, 1.0), (spot - 1, 0.5), (spot + 1, 0.5)):
-            tally = self.spots.get(at)
-            if tally:
-                good += share * tally.good
-                tried += share * tally.tried
+        spots, good, tried = self.spots, 0.0, 0.0
+        if tally := spots.get(spot):
+            good, tried = tally.good, tally.tried
+        for beside in (spot - 1, spot + 1):
+            if tally := spots.get(beside):
+                good += 0.5 * tally.good
+                tried += 0.5 * tally.tried
         return log((good + 1.0) / (tried * rate + 1.0)) if tried else 0.0
 
     def state(self) -> list[Any]:
@@ -168,49 +175,61 @@ class Source:
         self.spots = {int(spot): Tally(*parts) for spot, parts in spots.items()}
 
 
-class Waiting:
-    """A link that waits, with all that was said of it on the pages it was found on."""
+class Waiting(Struct, eq=False, gc=False):
+    """A link that waits, with all that was said of it on the pages it was found on. There are very many of them, so it
+    is a struct: made in a third of the time, and no work for the garbage collector."""
 
-    __slots__ = (
-        *("area", "cash", "context", "depth", "elsewhere", "finds", "host", "own", "place", "sources", "spots"),
-        *("turn", "twin", "words"),
-    )
+    host: str
+    place: str
+    area: str
+    depth: int
+    context: float  # what the judge makes of the words around it; below 0 if it was not asked
+    own: float  # and of its own words
+    elsewhere: float  # where links with such words led to elsewhere
+    words: tuple[str, ...]
+    found: list[tuple[Source, int]]  # the first few pages it was found on, and where it stands on each of them
+    best: Source  # the most relevant of them
+    cash: float
+    finds: int = 1  # pages it was found on
+    twin: float = 0.0  # 1 if what is probably the same page was fetched
+    turn: bool = False  # it is asked next, whatever speaks for it
 
-    def __init__(self, url: str, depth: int) -> None:
-        self.host, self.place, self.area = map(sys.intern, marks_of(url))
-        self.depth = depth
-        self.context = -1.0  # what the judge makes of the words around it, if it was asked
-        self.own = -1.0  # and of its own words
-        self.elsewhere = 0.0  # where links with such words led to elsewhere
-        self.words: tuple[str, ...] = ()
-        self.sources: list[Source] = []  # the first few pages it was found on
-        self.spots: list[int] = []  # where it stands on each of them
-        self.cash = 0.0
-        self.finds = 0  # pages it was found on
-        self.twin = 0.0  # 1 if what is probably the same page was fetched
-        self.turn = False  # it is asked next, whatever speaks for it
+    @classmethod
+    def first(cls, source: Source, about: Sequence[Any]) -> "Waiting":
+        """As the first page says it was found on: address, spot, depth, context, own, elsewhere, words."""
+        url, spot, depth, context, own, elsewhere, *words = about
+        host, place, area = quick_marks(url)
+        found = [(source, spot)]
+        return cls(host, place, area, depth, context, own, elsewhere, tuple(words), found, source, source.cash)
+
+    def again(self, source: Source, about: Sequence[Any]) -> None:
+        """Found on a further page, which may say no more than the address."""
+        self.cash += source.cash
+        self.finds += 1
+        if len(about) > 1:
+            _, spot, depth, context, own, elsewhere, *words = about
+            self.depth, self.context = min(self.depth, depth), max(self.context, context)
+            self.own, self.elsewhere = max(self.own, own), max(self.elsewhere, elsewhere)
+            self.words = tuple(dict.fromkeys((*self.words, *words)))[:MOST_WORDS]
+            self.found.append((source, spot))
+            if source.relevance > self.best.relevance:
+                self.best = source
 
     def counted_as(self) -> Iterable[str]:
         """Under which its outcome is counted, beside the pages it was found on."""
-        return [self.host, self.place, *(key for key in (self.area, self.best().kind) if key), *self.words]
-
-    def best(self) -> Source:
-        """The most relevant page it was found on."""
-        sources = self.sources
-        return sources[0] if len(sources) == 1 else max(sources, key=lambda source: source.relevance)
+        return [self.host, self.place, *(key for key in (self.area, self.best.kind) if key), *self.words]
 
     def state(self) -> list[Any]:
-        numbers = [source.number for source in self.sources]
-        return [numbers, self.spots, self.host, self.area, self.place, list(self.words)]
+        numbers, spots = [source.number for source, _ in self.found], [spot for _, spot in self.found]
+        return [numbers, spots, self.host, self.area, self.place, list(self.words)]
 
     @classmethod
     def restored(cls, state: Sequence[Any], sources: Sequence[Source]) -> "Waiting":
         """The link that led to a page, as far as it still counts."""
         numbers, spots, host, area, place, words = state
-        link = cls("http://-/", 0)
-        link.host, link.area, link.place, link.spots, link.words = host, area, place, spots, tuple(words)
-        link.sources = [sources[number] for number in numbers]
-        return link
+        found = [(sources[number], spot) for number, spot in zip(numbers, spots, strict=True)]
+        best = max((source for source, _ in found), key=lambda source: source.relevance)
+        return cls(host, place, area, 0, -1.0, -1.0, 0.0, tuple(words), found, best, 0.0)
 
 
 class Levels:

@@ -24,14 +24,13 @@ from lycosa.strategy.addresses import folder_of, twins, words_of
 from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.strategy.leads import Leads
 from lycosa.strategy.online import Weights, chance
-from lycosa.types import BadInput, Glances, Link, Page, Verdict, Visit, glances
+from lycosa.types import BadInput, Glances, Page, Verdict, Visit, glances
 
 SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 HELD_BACK = 0.01
 READ = 8  # links of a page, best words first, around which the words are judged too
 UNKNOWN = -1.0  # relevance of words that nobody judged
-CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
 ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
 ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
 MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
@@ -109,7 +108,7 @@ class Learned:
             self._count_siblings(self.up_, 0.0)
         else:
             self._learn(self.up_, evidence, self.outcome(visit.verdict))
-            self._lead(self.up_.sources[0].label, visit.verdict.label)
+            self._lead(self.up_.found[0][0].label, visit.verdict.label)
         self.surplus_.start(self.rate())
 
     def outcome(self, verdict: Verdict) -> float:
@@ -125,14 +124,14 @@ class Learned:
             self.weights_.step(evidence, outcome, rate, self.speed)
         self.total_.add(outcome)
         self._count_all(link, outcome)
-        surplus, source = self.credit * (outcome - rate), link.sources[0]
+        surplus, source = self.credit * (outcome - rate), link.found[0][0]
         for _ in range(ANCESTORS if surplus > 0 else 0):
             if source.up is None:
                 break
             share = min(surplus, MOST_CREDIT - source.given)
             source.given += share
             self._count_all(source.up, share, 0.0)
-            surplus, source = surplus * self.credit, source.up.sources[0]
+            surplus, source = surplus * self.credit, source.up.found[0][0]
 
     def _lead(self, source: str, target: str) -> None:
         if self.leads_.see(source, target):
@@ -155,7 +154,7 @@ class Learned:
         self.unsaved_[f"tally {key}"] = tally.state
 
     def _count_siblings(self, link: Waiting, good: float, tried: float = 1.0) -> None:
-        for source, spot in zip(link.sources, link.spots, strict=True):
+        for source, spot in link.found:
             source.count(link.place, spot, good, tried)
             if tried:  # credit alone can wait for its turn
                 self.dirty_[source.number] = source
@@ -174,7 +173,7 @@ class Learned:
                     waits.twin = 1.0
                     self.twins_.append(twin)
         link = self.waiting_.pop(url, None)
-        for source in link.sources if link else ():
+        for source, _ in link.found if link else ():
             source.waiting[link.place] -= 1  # type: ignore[union-attr]
         return link
 
@@ -186,41 +185,45 @@ class Learned:
             return []
         source = self._source(visit)
         found = self._found(page)
-        self.scales_["cash"].add([log(self._find(source, link).cash + LEAST_CASH) for link in found])
+        links = [self._find(source, about) for about in found]
+        self.scales_["cash"].add([log(link.cash + LEAST_CASH) for link in links])
         if source.kids:
             self.levels_.add(source, found[0][2])
         up = source.up.state() if source.up else None
         about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
         self._note(f"page {source.number:09}", about)
-        worth = {url: HELD_BACK * (1.0 + self.waiting_[url].own) / 2 for url in source.kids[CALLED:]}
-        worth |= {url: self.worth(self.waiting_[url]) for url in source.kids[:CALLED]}
+        kids = links[: len(source.kids)]  # of the others no more is to be learned
+        scores = [*map(self.worth, kids[:CALLED]), *(HELD_BACK * (1.0 + link.own) / 2 for link in kids[CALLED:])]
+        worth = dict(zip(source.kids, scores, strict=True))
         return [worth.get(link.url, 0.0) for link in page.links]
 
     def _found(self, page: Page) -> list[list[Any]]:
         """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
         judged, what all words promise, words to be counted; only the address where no more is to be learned."""
-        new: list[tuple[list[Any], Link]] = []
-        told: list[list[Any]] = []
-        said: list[list[str]] = []
+        new, links, said, told = [], [], [], []
+        counted: list[Sequence[str]] = []
         for at, link in enumerate(page.links):
-            if urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth):
-                continue
             waits = self.waiting_.get(link.url)
-            if waits and len(waits.sources) >= SOURCES:
+            if waits is None and (urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth)):
+                continue
+            if waits and len(waits.found) >= SOURCES:
                 told.append([link.url])
-            else:
-                own, counted = words_of(link, page)
-                said.append(own)
-                new.append(([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, 0.0, *counted], link))
-        promised = self.leads_.promises.of(page, [(about[6:], link) for about, link in new])
-        for (about, _), relevance, promise in zip(new, self._glances("own", said), promised, strict=True):
+                continue
+            own, words = words_of(link, page)
+            new.append([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, 0.0, *words])
+            links.append(link)
+            said.append(own)
+            counted.append(words)
+        relevances = self._glances("own", said)
+        promises = self.leads_.promises.of(page, links, counted)
+        for about, relevance, promise in zip(new, relevances, promises, strict=True):
             about[4], about[5] = relevance, promise
-        new.sort(key=lambda pair: -pair[0][4])
-        best = new[:READ]  # the others' context would cost more than it tells
-        contexts = self._glances("context", [page.context(link) for _, link in best])
-        for (about, _), relevance in zip(best, contexts, strict=True):
-            about[3] = relevance
-        return [about for about, _ in new] + told
+        order = sorted(range(len(new)), key=relevances.__getitem__, reverse=True)
+        best = order[:READ]  # the others' context would cost more than it tells
+        contexts = self._glances("context", [page.context(links[at]) for at in best])
+        for at, relevance in zip(best, contexts, strict=True):
+            new[at][3] = relevance
+        return [new[at] for at in order] + told
 
     def _glances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
         if self.judge_ is None:
@@ -234,7 +237,7 @@ class Learned:
         verdict, up = visit.verdict, self.up_
         revised = 1 + 0.85 * (2 * verdict.relevance - 1) ** 3  # as OTIE does
         cash = min(MOST_CASH, (up.cash if up else 1.0) * revised) / len(visit.page.links)
-        distance = 0 if verdict.on_topic else 1 + (up.best().distance if up else 0)
+        distance = 0 if verdict.on_topic else 1 + (up.best.distance if up else 0)
         luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
         source = Source(len(self.sources_), verdict.relevance, verdict.label, distance, cash, luck)
         source.up = up
@@ -247,22 +250,12 @@ class Learned:
         url = about[0]
         link = self.waiting_.get(url)
         if link is None:
-            link = self.waiting_[url] = Waiting(url, about[2])
+            link = self.waiting_[url] = Waiting.first(source, about)
             if (folder := folder_of(url)) and urls.fingerprint(folder) in self.pages_:
                 link.twin = 1.0
-        link.cash += source.cash
-        link.finds += 1
+        else:
+            link.again(source, about)
         if len(about) > 1:
-            _, spot, depth, context, own, promise, *words = about
-            if link.sources:
-                link.depth = min(link.depth, depth)
-                link.context, link.own = max(link.context, context), max(link.own, own)
-                link.elsewhere = max(link.elsewhere, promise)
-                link.words = tuple(dict.fromkeys((*link.words, *words)))[:16]
-            else:
-                link.context, link.own, link.elsewhere, link.words = context, own, promise, tuple(words)
-            link.sources.append(source)
-            link.spots.append(spot)
             source.kids.append(url)
             source.waiting[link.place] = source.waiting.get(link.place, 0) + 1
         return link
@@ -276,20 +269,20 @@ class Learned:
 
     def evidence(self, link: Waiting) -> list[float]:
         """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
-        scales, surplus, sources, place = self.scales_, self.surplus_, link.sources, link.place
-        count, rate = len(sources), surplus.rate
+        scales, surplus, place, best = self.scales_, self.surplus_, link.place, link.best
+        rate, count = surplus.rate, len(link.found)
         siblings = part = near = untested = 0.0
-        for source, spot in zip(sources, link.spots, strict=True):
-            failed = 0.0
+        for source, spot in link.found:
+            untried = source.luck * log(1 + source.waiting[place])
             if source.tally.tried:
                 siblings += source.tally.surplus(rate)
                 expected = rate * (source.tally.good + 1) / (source.tally.tried * rate + 1)
                 near += source.near(spot, expected)
                 if tally := source.places.get(place):
                     part += tally.surplus(expected)
-                    failed = max(0.0, tally.tried - tally.good)
-            untested = max(untested, source.luck * log(1 + source.waiting[place]) / sqrt(1 + failed))
-        best = sources[0] if count == 1 else link.best()
+                    untried /= sqrt(1 + max(0.0, tally.tried - tally.good))
+            if untried > untested:
+                untested = untried
         area = self.tallies_.get(link.area)
         return [
             scales["parent"].of(best.relevance),
@@ -299,7 +292,7 @@ class Learned:
             siblings / count,
             part / count,
             near / count,
-            untested * min(1.0, -log(rate) / CURIOUS),
+            untested * surplus.curiosity,
             surplus[place],
             min(0.0, area.surplus(rate, AREA)) if area else 0.0,
             surplus[link.host],
@@ -342,7 +335,7 @@ class Learned:
 
     def _note(self, key: str, value: Any) -> None:
         if self.db_ is not None:
-            self.db_.note(f"learned {key}", msgspec.json.encode(value).decode())
+            self.db_.note(f"learned {key}", msgspec.json.encode(value))
 
     def save(self) -> dict[str, Any]:
         for key, state in self.unsaved_.items():  # once a commit is enough: they belong to it

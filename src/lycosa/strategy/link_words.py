@@ -50,22 +50,23 @@ class Promises:
     """What the words of links promise, for one or more classes that are sought."""
 
     def __init__(self, models: Sequence[LinkWords]) -> None:
-        self._models = [(model, _weigher(model.words)) for model in models]
+        self._models = [(model.bias, *_weighers(model.words)) for model in models]
 
-    def of(self, page: Page, found: Sequence[tuple[Sequence[str], Link]]) -> list[float]:
-        """For some links of a page, each with the words that it is counted under: the best over all classes.
+    def of(self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]) -> list[float]:
+        """For some links of a page, and the words that each is counted under: the best over all classes.
 
         Words that promise less than others say no more than unknown ones: their page may have the list.
         """
-        if not self._models or not found:
-            return [0.0] * len(found)
+        if not self._models or not links:
+            return [0.0] * len(links)
         title = title_words(page)
-        first, last = _around(page, [link for _, link in found])
-        best = np.zeros(len(found))
-        for model, near in self._models:
-            sums = np.cumsum([0.0, *map(near, page.words)])
-            own = [sum([model.words[word] for word in words if word in model.words]) for words, _ in found]
-            start = model.bias + TITLE * sum(model.words.get(word, 0.0) for word in title)
+        first, last = _around(page, links)
+        best = np.zeros(len(links))
+        sums = np.zeros(len(page.words) + 1)
+        for bias, weight, near in self._models:
+            np.cumsum(np.fromiter(map(near, page.words), np.float64, len(page.words)), out=sums[1:])
+            own = [sum(map(weight, words)) for words in counted]
+            start = bias + TITLE * sum(map(weight, title))
             np.maximum(best, start + sums[last] - sums[first] + own, out=best)
         promised: list[float] = best.round(3).tolist()
         return promised
@@ -79,6 +80,8 @@ def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArr
     return first, np.minimum(len(page.words), np.maximum(first + CONTEXT_WORDS, end))
 
 
-def _weigher(weights: Mapping[str, float]) -> Callable[[str], float]:
-    """What a word of a page adds to the links near it."""
-    return Memo(lambda word: NEAR * weights.get(_near(word), 0.0)).__getitem__
+def _weighers(weights: Mapping[str, float]) -> tuple[Callable[[str], float], Callable[[str], float]]:
+    """What a word as it is counted adds, and what a word of a page adds to the links near it."""
+    counted = Memo(lambda word: weights.get(word, 0.0))
+    near = Memo(lambda word: NEAR * weights.get(_near(word), 0.0))
+    return counted.__getitem__, near.__getitem__

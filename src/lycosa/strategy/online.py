@@ -14,7 +14,8 @@ OTHER_VERSION = "crawl.db: what `learned` knew was written by another version of
 
 
 def chance(log_odds: float) -> float:
-    return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, log_odds))))
+    bounded = log_odds if -MOST < log_odds < MOST else MOST if log_odds > 0 else -MOST
+    return 1.0 / (1.0 + exp(-bounded))
 
 
 class Weights:
