@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.strategy.addresses import MOST_WORDS, folder_of, marks_of, quick_marks, twins, words_of
-from lycosa.strategy.evidence import MEMORY, Levels, Scale, Source, Surpluses, Tally, Waiting
+from lycosa.strategy.evidence import MEMORY, MOST_KEYS, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.types import Link, Page
 
 
@@ -109,14 +109,26 @@ def test_an_image_has_a_label_for_an_anchor() -> None:
 
 
 def test_a_surplus_holds_until_counts_change() -> None:
-    tallies = {"host a": Tally(3, 10)}
-    surplus = Surpluses(tallies)
+    surplus = Surpluses({"host a": Tally(3, 10)})
     surplus.start(0.1)
     assert (surplus["host a"], surplus["host b"]) == (Tally(3, 10).surplus(0.1), 0.0)
-    tallies["host a"].add(1.0)
+    surplus.count("host a", 1.0)
     assert surplus["host a"] == Tally(3, 10).surplus(0.1)
     surplus.start(0.2)
-    assert surplus["host a"] == Tally(4, 11).surplus(0.2)
+    assert (surplus["host a"], surplus["host b"]) == (Tally(4, 11).surplus(0.2), 0.0)
+    surplus.count("host b", 0.0)
+    surplus.start(0.2)
+    assert surplus["host b"] == Tally(0, 1).surplus(0.2)
+
+
+def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:
+    surplus = Surpluses({"host a": Tally(3, 10)})
+    surplus.start(0.1)
+    for number in range(MOST_KEYS + 10):
+        assert (surplus["host a"], surplus[f"host {number}"]) == (Tally(3, 10).surplus(0.1), 0.0)
+    assert len(surplus) < 20
+    surplus.start(0.2)
+    assert surplus["host a"] == Tally(3, 10).surplus(0.2)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # o
 CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
 SPOT = 5  # links in a row on a page that are taken together
 MOST_WORDS = 16  # of a link, from all its pages
+MOST_KEYS = 50_000  # of which it is remembered that nothing was counted
 MEMORY = 2_000  # observations; older ones count less and less
 
 
@@ -101,23 +102,40 @@ class Scale:
 
 
 class Surpluses(dict[str, float]):
-    """The surplus of each key that is asked for, at the rate of now: most keys come many times before it changes."""
+    """The surplus of each key that is asked for, at the rate of now: most keys come many times before it changes, and
+    of most nothing was counted yet."""
 
     rate = 1.0
     curiosity = 0.0  # 0..1: what trying the untested is worth
 
-    def __init__(self, tallies: Mapping[str, Tally]) -> None:
+    def __init__(self, tallies: dict[str, Tally]) -> None:
         super().__init__()
         self._tallies = tallies
+        self._passing: list[str] = []  # keys whose surplus holds for this rate only
 
     def __missing__(self, key: str) -> float:
-        tally = self._tallies.get(key)
-        found = self[key] = tally.surplus(self.rate) if tally else 0.0
+        tally, found = self._tallies.get(key), 0.0
+        if tally:
+            found = tally.surplus(self.rate)
+            self._passing.append(key)
+        elif len(self) >= MOST_KEYS:
+            self.clear()
+        self[key] = found
         return found
+
+    def count(self, key: str, good: float, tried: float = 1.0) -> Tally:
+        tally = self._tallies.get(key)
+        if tally is None:
+            tally = self._tallies[key] = Tally()
+            self.pop(key, None)
+        tally.add(good, tried)
+        return tally
 
     def start(self, rate: float) -> None:
         """Counts have changed."""
-        self.clear()
+        for key in self._passing:
+            self.pop(key, None)
+        self._passing.clear()
         self.rate = rate
         self.curiosity = min(1.0, -log(rate) / CURIOUS)
 

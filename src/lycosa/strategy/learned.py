@@ -147,11 +147,7 @@ class Learned:
             self._count(key, good, tried)
 
     def _count(self, key: str, good: float, tried: float = 1.0) -> None:
-        tally = self.tallies_.get(key)
-        if tally is None:
-            tally = self.tallies_[key] = Tally()
-        tally.add(good, tried)
-        self.unsaved_[f"tally {key}"] = tally.state
+        self.unsaved_[f"tally {key}"] = self.surplus_.count(key, good, tried).state
 
     def _count_siblings(self, link: Waiting, good: float, tried: float = 1.0) -> None:
         for source, spot in link.found:
@@ -365,6 +361,7 @@ class Learned:
         self.tallies_.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
         rows = self.db_.notes("learned lead ") if self.db_ is not None else ()
         self.leads_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
+        self.surplus_.clear()
         self.surplus_.start(self.rate())
 
     def load_links(self) -> None:
