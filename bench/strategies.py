@@ -189,16 +189,21 @@ async def _measure(crawl: Crawl, visits: list[Visit], db: CrawlDb) -> Cost:
     parts: list[tuple[float, int]] = []
     for start in range(0, len(visits), COMMIT_PAGES):
         part = visits[start : start + COMMIT_PAGES]
-        started = time.process_time()
+        used = 0.0
         for visit in part:
+            await crawl.judge.judge(visit.page)  # as in a crawl, its words were just read
+            started = time.process_time()
             crawl.strategy.learn(visit)
             crawl.frontier.push(visit.page.links, crawl.strategy.score(visit))
             for sink in crawl.sinks:
                 sink.write(visit)
+            used += time.process_time() - started
+        started = time.process_time()
         if hasattr(crawl.strategy, "save"):  # as a crawl does with each commit
             db.put("state:strategy", msgspec.json.encode(crawl.strategy.save()).decode())
         db.commit()
-        parts.append((time.process_time() - started, sum(len(visit.page.links) for visit in part)))
+        used += time.process_time() - started
+        parts.append((used, sum(len(visit.page.links) for visit in part)))
     mean = sum(used for used, _ in parts) / sum(links for _, links in parts)
     return Cost(median(used / links for used, links in parts) * 1e6, mean * 1e6)
 
