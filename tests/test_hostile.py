@@ -38,7 +38,7 @@ def says(answer: bytes) -> Write:
 
 
 async def endless_redirect(writer: asyncio.StreamWriter, path: str) -> None:
-    writer.write(http(b"", "302 Found", Location=path + "x"))
+    writer.write(http(b"", "302 Found", Location=path + "x", Connection="close"))  # as it is, below
 
 
 async def slow_drip(writer: asyncio.StreamWriter, path: str) -> None:

@@ -460,6 +460,20 @@ def test_rules_of_other_classes_are_named(tmp_path: Path) -> None:
         classed(tmp_path)
 
 
+def test_rules_of_an_older_version_are_used_and_it_is_told_what_they_lack(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "rules.json").write_text(
+        '{"format": 2, "classes": ["course", "list"], "counts": {"list": {"course": 8}}, "words": {}, "pages": {}}'
+    )
+    assert classed(tmp_path).leads_.worth["list"] == pytest.approx(1.0)
+    assert "rules.json: made by an older Lycosa" in caplog.text
+    caplog.clear()
+    save(RULES, tmp_path / "rules.json")
+    classed(tmp_path)
+    assert caplog.text == ""
+
+
 def test_rules_that_were_found_on_the_way_survive_a_restart(tmp_path: Path) -> None:
     db = CrawlDb(":memory:").open()
     strategy = classed(tmp_path, db)

@@ -7,6 +7,7 @@ Every visit teaches it: what links of the same page, host, kind of address, clas
 these to trust. A link's score follows what happens to its siblings while it waits.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
@@ -36,6 +37,7 @@ ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl fi
 MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
 AREA = 0.3  # pages more: in so small a part of a host a few failures tell enough
 LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -83,6 +85,8 @@ class Learned:
             rules = rule_base.load(path) if path.exists() else None
             if rules and not judge.targets(rules.classes):
                 raise BadInput(f"{path}: made for other classes than the topic has; make it anew, or take it away")
+            if rules and rules.format < rule_base.FORMAT:
+                _log.warning("%s: made by an older Lycosa; made anew it would also tell words of links", path)
             self.leads_.start(judge.targets, rules)
 
     def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], *_: object) -> None:
