@@ -11,7 +11,6 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from math import inf
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -235,9 +234,7 @@ def main() -> None:
     parser.add_argument("--known", type=int, default=1_000_000)
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--only", choices=STRATEGIES, help=f"one strategy, beside {YARDSTICK}")
-    parser.add_argument(
-        "--times", type=int, default=1, help="all again so many times, and the lowest: on a busy machine"
-    )
+    parser.add_argument("--times", type=int, default=1, help="all so many times, and the lowest of each")
     given = parser.parse_args()
     logging.disable(logging.WARNING)
     gc.set_threshold(100_000, 20, 100)  # as in a crawl
@@ -245,14 +242,21 @@ def main() -> None:
     kinds = judges(labelled)
     wanted = [case for case in cases() if given.only in (None, case.kind) or case.kind == YARDSTICK]
     print(f"us CPU a link at {given.known:,} known URLs, {given.pages} pages: median of parts, mean of all")
-    lowest = {case: Cost(inf, inf) for case in wanted}
-    for time_left in reversed(range(given.times)):
+    found: dict[Case, list[tuple[Cost, str]]] = {case: [] for case in wanted}
+    for _ in range(given.times):
         for case in wanted:
-            cost, further = run(case, labelled[: given.pages], kinds, given.known)
-            lowest[case] = min(lowest[case], cost)
-            notes = ", ".join(filter(None, (case.topic, case.note, further)))
-            ending = f"   ({time_left} more times)" if time_left else ""
-            print(f"  {case.kind:15} {lowest[case].median:6.1f} {lowest[case].mean:6.1f}   {notes}{ending}", flush=True)
+            found[case].append(run(case, labelled[: given.pages], kinds, given.known))
+            print(line(case, found[case][-1]), flush=True)
+    if given.times > 1:
+        print(f"lowest of {given.times}:")
+        for case, costs in found.items():
+            print(line(case, min(costs)))
+
+
+def line(case: Case, found: tuple[Cost, str]) -> str:
+    cost, further = found
+    notes = ", ".join(filter(None, (case.topic, case.note, further)))
+    return f"  {case.kind:15} {cost.median:6.1f} {cost.mean:6.1f}   {notes}"
 
 
 if __name__ == "__main__":
