@@ -242,6 +242,8 @@ def main() -> None:
             if given.tasks in task.name:
                 todo = list(variants(plan, given.seeds, given.part_seeds if task.pages < LONG else 1))
                 outcomes += run(preparation.prepare(task, 0), todo, given.out / "outcomes")
+    if not outcomes:
+        parser.error(f"--tasks: no task has {given.tasks!r} in its name")
     report(outcomes, given.report, given.seeds, given.part_seeds)
 
 
