@@ -214,7 +214,7 @@ class Waiting(Struct, eq=False, gc=False):
 
     @classmethod
     def first(cls, source: Source, about: Sequence[Any]) -> "Waiting":
-        """As the first page says it was found on: address, spot, depth, context, own, elsewhere, words."""
+        """From what the first page says of it: address, spot, depth, context, own, elsewhere, words."""
         url, spot, depth, context, own, elsewhere, *words = about
         host, place, area = quick_marks(url)
         found = [(source, spot)]
