@@ -23,7 +23,7 @@ MOST_SECONDS = 60.0  # a crawl that stalls fails here instead of hanging
 
 
 def http(body: bytes, status: str = "200 OK", **headers: str) -> bytes:
-    lines = {"Content-Type": "text/html", "Content-Length": str(len(body))}
+    lines = {"Content-Type": "text/html", "Content-Length": str(len(body)), "Connection": "close"}  # as it is, below
     lines |= {name.replace("_", "-"): value for name, value in headers.items()}
     return (
         f"HTTP/1.1 {status}\r\n{''.join(f'{k}: {v}{chr(13)}{chr(10)}' for k, v in lines.items())}\r\n".encode() + body
@@ -38,7 +38,7 @@ def says(answer: bytes) -> Write:
 
 
 async def endless_redirect(writer: asyncio.StreamWriter, path: str) -> None:
-    writer.write(http(b"", "302 Found", Location=path + "x", Connection="close"))  # as it is, below
+    writer.write(http(b"", "302 Found", Location=path + "x"))
 
 
 async def slow_drip(writer: asyncio.StreamWriter, path: str) -> None:
