@@ -142,16 +142,10 @@ class Glances(Protocol):
     def relevance_of(self, words: Sequence[str]) -> float: ...
 
 
-@runtime_checkable
-class GlancesMany(Protocol):
-    """The same for all links of a page at once, where that is cheaper."""
-
-    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]: ...
-
-
 def glances(judge: Glances, many: Sequence[Sequence[str]]) -> list[float]:
-    """How relevant are some words, and some others, ...? The cheaper way."""
-    return judge.relevances_of(many) if isinstance(judge, GlancesMany) else [*map(judge.relevance_of, many)]
+    """How relevant are some words, and some others, ...? A judge may have a cheaper way for all links of a page."""
+    at_once: Callable[[Sequence[Sequence[str]]], list[float]] | None = getattr(judge, "relevances_of", None)
+    return at_once(many) if at_once else [*map(judge.relevance_of, many)]
 
 
 @runtime_checkable

@@ -108,17 +108,18 @@ def test_an_image_has_a_label_for_an_anchor() -> None:
     )
 
 
-def test_a_surplus_holds_until_counts_change() -> None:
-    surplus = Surpluses({"host a": Tally(3, 10)})
+def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
+    surplus = Surpluses({"host a": Tally(3, 10), "host c": Tally(1, 2)})
     surplus.start(0.1)
     assert (surplus["host a"], surplus["host b"]) == (Tally(3, 10).surplus(0.1), 0.0)
     surplus.count("host a", 1.0)
-    assert surplus["host a"] == Tally(3, 10).surplus(0.1)
-    surplus.start(0.2)
-    assert (surplus["host a"], surplus["host b"]) == (Tally(4, 11).surplus(0.2), 0.0)
     surplus.count("host b", 0.0)
+    surplus.start(0.1)
+    assert (surplus["host a"], surplus["host b"]) == (Tally(4, 11).surplus(0.1), Tally(0, 1).surplus(0.1))
+    assert surplus["host c"] == Tally(1, 2).surplus(0.1)
     surplus.start(0.2)
-    assert surplus["host b"] == Tally(0, 1).surplus(0.2)
+    assert (surplus["host a"], surplus["host b"]) == (Tally(4, 11).surplus(0.2), Tally(0, 1).surplus(0.2))
+    assert surplus["host c"] == Tally(1, 2).surplus(0.2)
 
 
 def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:

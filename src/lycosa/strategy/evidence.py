@@ -127,17 +127,18 @@ class Surpluses(dict[str, float]):
         tally = self._tallies.get(key)
         if tally is None:
             tally = self._tallies[key] = Tally()
-            self.pop(key, None)
         tally.add(good, tried)
+        self.pop(key, None)
         return tally
 
     def start(self, rate: float) -> None:
-        """Counts have changed."""
-        for key in self._passing:
-            self.pop(key, None)
-        self._passing.clear()
-        self.rate = rate
-        self.curiosity = min(1.0, -log(rate) / CURIOUS)
+        """The rate has changed, or not: a failure leaves it as it was."""
+        if rate != self.rate:
+            for key in self._passing:
+                self.pop(key, None)
+            self._passing.clear()
+            self.rate = rate
+            self.curiosity = min(1.0, -log(rate) / CURIOUS)
 
 
 class Source:
