@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa import text
-from lycosa.text import LOWER_OR_SPACE, STEMS, STOP_WORDS, Memo, Stems, spaced, stems, words
+from lycosa.text import LOWER_OR_SPACE, STEMS, STOP_WORDS, Memo, spaced, stem, stems, words
 
 
 def plainly(given: str) -> list[str]:
@@ -108,9 +108,8 @@ def test_stop_words_are_lower_case_words() -> None:
     assert {"the", "and", "of"} <= STOP_WORDS
 
 
-def test_the_table_remembers_and_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_MOST_STEMS", 3)
-    table = Stems()
+def test_the_table_remembers_and_does_not_grow_without_end() -> None:
+    table = Memo(stem, most=3)
     found = [table[word] for word in ("hunting", "spiders", "webs", "prey", "hunting")]
     assert found == ["hunt", "spider", "web", "prei", "hunt"]
     assert len(table) <= 3

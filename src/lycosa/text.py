@@ -17,7 +17,7 @@ LOWER_OR_SPACE = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for
 )
 _foreign_sign = re.compile(r"[^\w\x00-\x7f]").sub
 _MOST_SIGNS = 64  # kinds of foreign punctuation that are spaced out one by one
-_MOST_STEMS = 500_000  # a hostile page must not grow the table without end
+_porter: Callable[[str], str] = Stemmer.Stemmer("porter", 0).stemWord
 
 STOP_WORDS = frozenset(
     """
@@ -62,28 +62,6 @@ def _without_signs(text: str) -> str:
     return text
 
 
-class Stems(dict[str, str]):
-    """From a lower-case word to its stem, filled as it goes; the empty string for a word that says nothing.
-
-    Looking a word up is ten times cheaper than stemming it, and pages repeat their words:
-    `filter(None, map(stems.__getitem__, page.words))`.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._stem = Stemmer.Stemmer("porter", 0).stemWord
-
-    def __missing__(self, word: str) -> str:
-        if word in STOP_WORDS or len(word) > 40 or not any(map(str.isalpha, word)):
-            stem = ""
-        else:
-            stem = self._stem(word)
-        if len(self) >= _MOST_STEMS:
-            self.clear()
-        self[word] = stem
-        return stem
-
-
 class Memo(dict[str, T]):
     """A function of a word that is asked again and again, as pages repeat their words."""
 
@@ -99,7 +77,15 @@ class Memo(dict[str, T]):
         return found
 
 
-STEMS = Stems()  # shared: a pure function with a memory
+def stem(word: str) -> str:
+    """The stem of a lower-case word; the empty string for a word that says nothing."""
+    if word in STOP_WORDS or len(word) > 40 or not any(map(str.isalpha, word)):
+        return ""
+    return _porter(word)
+
+
+# Shared. Looking a word up is ten times cheaper than stemming it: `filter(None, map(STEMS.__getitem__, page.words))`.
+STEMS = Memo(stem, 500_000)
 
 
 def stems(text: str) -> list[str]:

@@ -109,7 +109,8 @@ def test_an_image_has_a_label_for_an_anchor() -> None:
 
 
 def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
-    surplus = Surpluses({"host a": Tally(3, 10), "host c": Tally(1, 2)})
+    surplus = Surpluses()
+    surplus.tallies |= {"host a": Tally(3, 10), "host c": Tally(1, 2)}
     surplus.start(0.1)
     assert (surplus["host a"], surplus["host b"]) == (Tally(3, 10).surplus(0.1), 0.0)
     surplus.count("host a", 1.0)
@@ -123,7 +124,8 @@ def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
 
 
 def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:
-    surplus = Surpluses({"host a": Tally(3, 10)})
+    surplus = Surpluses()
+    surplus.tallies["host a"] = Tally(3, 10)
     surplus.start(0.1)
     for number in range(MOST_KEYS + 10):
         assert (surplus["host a"], surplus[f"host {number}"]) == (Tally(3, 10).surplus(0.1), 0.0)

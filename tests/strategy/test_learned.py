@@ -121,7 +121,7 @@ def test_a_failure_says_nothing_of_the_topic_but_something_of_the_host() -> None
     strategy.learn(Visit(Reply(Link(kids("x", 3)[0], HOME), error="timeout")))
     source = strategy.sources_[0]
     assert (source.tally.good, source.tally.tried) == (0, 0)
-    assert strategy.tallies_["host a.example"].tried == 1
+    assert strategy.surplus_.tallies["host a.example"].tried == 1
     assert strategy.total_.tried == 10
 
 
@@ -131,7 +131,7 @@ def test_a_duplicate_is_held_against_its_siblings_only() -> None:
     visit = Visit(Reply(Link(kids("x", 3)[0], HOME), url=kids("x", 3)[0], status=200), duplicate_of=HOME)
     strategy.learn(visit)
     assert strategy.sources_[0].tally.tried == 1
-    assert strategy.tallies_ == {}
+    assert strategy.surplus_.tallies == {}
 
 
 def test_weights_are_not_learned_before_something_relevant_was_found() -> None:

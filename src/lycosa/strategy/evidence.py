@@ -39,7 +39,7 @@ BIAS = -2.0
 YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # of the pages a link was found on
 CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
 SPOT = 5  # links in a row on a page that are taken together
-MOST_WORDS = 16  # of a link, from all its pages
+WORDS_KEPT = 16  # of a link, from all its pages
 MOST_KEYS = 50_000  # of which it is remembered that nothing was counted
 MEMORY = 2_000  # observations; older ones count less and less
 
@@ -108,13 +108,13 @@ class Surpluses(dict[str, float]):
     rate = 1.0
     curiosity = 0.0  # 0..1: what trying the untested is worth
 
-    def __init__(self, tallies: dict[str, Tally]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._tallies = tallies
+        self.tallies: dict[str, Tally] = {}
         self._passing: list[str] = []  # keys whose surplus holds for this rate only
 
     def __missing__(self, key: str) -> float:
-        tally, found = self._tallies.get(key), 0.0
+        tally, found = self.tallies.get(key), 0.0
         if tally:
             found = tally.surplus(self.rate)
             self._passing.append(key)
@@ -124,9 +124,9 @@ class Surpluses(dict[str, float]):
         return found
 
     def count(self, key: str, good: float, tried: float = 1.0) -> Tally:
-        tally = self._tallies.get(key)
+        tally = self.tallies.get(key)
         if tally is None:
-            tally = self._tallies[key] = Tally()
+            tally = self.tallies[key] = Tally()
         tally.add(good, tried)
         self.pop(key, None)
         return tally
@@ -229,7 +229,7 @@ class Waiting(Struct, eq=False, gc=False):
             _, spot, depth, context, own, elsewhere, *words = about
             self.depth, self.context = min(self.depth, depth), max(self.context, context)
             self.own, self.elsewhere = max(self.own, own), max(self.elsewhere, elsewhere)
-            self.words = tuple(dict.fromkeys((*self.words, *words)))[:MOST_WORDS]
+            self.words = tuple(dict.fromkeys((*self.words, *words)))[:WORDS_KEPT]
             self.found.append((source, spot))
             if source.relevance > self.best.relevance:
                 self.best = source

@@ -67,7 +67,7 @@ def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
     strategy = resumed(db, links=False)
     rate = strategy.rate()
     groups: dict[str, dict[str, float]] = {kind: {} for kind in _HEADINGS}
-    for key, tally in strategy.tallies_.items():
+    for key, tally in strategy.surplus_.tallies.items():
         kind, space, name = key.partition(" ")
         if tally.tried >= _LEAST_TRIED:
             groups[kind if space else "word"][name if space else key] = tally.surplus(rate)

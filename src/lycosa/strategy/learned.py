@@ -54,8 +54,7 @@ class Learned:
     db_: Any = field(init=False, repr=False, default=None)
     refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
     weights_: Weights = field(init=False, repr=False, default_factory=lambda: Weights(PRIOR, BIAS))
-    tallies_: dict[str, Tally] = field(init=False, repr=False, default_factory=dict)
-    surplus_: Surpluses = field(init=False, repr=False, default_factory=lambda: Surpluses({}))  # until the next visit
+    surplus_: Surpluses = field(init=False, repr=False, default_factory=Surpluses)  # by host, word, ...
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
     leads_: Leads = field(init=False, repr=False, default_factory=Leads)
     best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a page on topic
@@ -74,7 +73,6 @@ class Learned:
 
     def __post_init__(self) -> None:
         self.weights_ = Weights(PRIOR, BIAS, self.without)
-        self.surplus_ = Surpluses(self.tallies_)
         self.surplus_.start(self.rate())
         self.scales_ = {name: Scale() for name in ("parent", "context", "own", "cash")}
 
@@ -283,7 +281,7 @@ class Learned:
                     untried /= sqrt(1 + max(0.0, tally.tried - tally.good))
             if untried > untested:
                 untested = untried
-        area = self.tallies_.get(link.area)
+        area = surplus.tallies.get(link.area)
         return [
             scales["parent"].of(best.relevance),
             scales["context"].of(link.context) if link.context >= 0 else 0.0,
@@ -362,7 +360,7 @@ class Learned:
         self.best_, self.next_, self.idle_ = state["best"], state["next"], state["idle"]
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
         tallies = self.db_.notes("learned tally ") if self.db_ is not None else ()
-        self.tallies_.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
+        self.surplus_.tallies.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
         rows = self.db_.notes("learned lead ") if self.db_ is not None else ()
         self.leads_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
         self.surplus_.clear()

@@ -19,11 +19,11 @@ from lycosa.types import CONTEXT_WORDS, Link, Page
 
 NEAR, TITLE = 0.3, 0.5  # around a link are many words, and a page's title stands for all its links
 MOST_TITLE = 8  # words
-_NEAR = "near "  # before a word that stands near a link
+_BESIDE = "near "  # before a word that stands near a link
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
 
 _in_title = Memo(lambda word: f"title {stem}" if (stem := STEMS[word]) else "").__getitem__
-_near = Memo(lambda word: f"{_NEAR}{stem}" if (stem := STEMS[word]) else "").__getitem__
+_near = Memo(lambda word: f"{_BESIDE}{stem}" if (stem := STEMS[word]) else "").__getitem__
 
 
 class LinkWords(Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,7 +83,9 @@ def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArr
 
 def _weighers(weights: Mapping[str, float]) -> tuple[Callable[[str], float], Callable[[str], float]]:
     """What a word as it is counted adds, and what a word of a page adds to the links near it."""
-    by_stem = {word.removeprefix(_NEAR): NEAR * weight for word, weight in weights.items() if word.startswith(_NEAR)}
-    counted = Memo(lambda word: weights.get(word, 0.0))
+    by_stem = {
+        word.removeprefix(_BESIDE): NEAR * weight for word, weight in weights.items() if word.startswith(_BESIDE)
+    }
+    counted = Memo(lambda word: weights.get(word, 0.0))  # asked by `map`, it takes half the time of the dict
     near = Memo(lambda word: by_stem.get(STEMS[word], 0.0))
     return counted.__getitem__, near.__getitem__
