@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.strategy.link_words import NEAR, TITLE, LinkWords
+from lycosa.strategy.link_words import LinkWords, share
 from lycosa.strategy.url_training import minimise
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ def _rows(pages: Sequence[Linked], columns: Mapping[str, int]) -> _Rows:
             for word in link:
                 if (column := columns.get(word)) is not None:
                     found.append(column)
-                    values.append(NEAR if word.startswith("near ") else TITLE if word.startswith("title ") else 1.0)
+                    values.append(share(word))
                     row_of.append(len(shares))
             shares.append(min(1.0, OF_ONE_SITE / of_site[page.site]) / len(links))
     weights = np.array(shares) * (len(pages) / sum(shares))  # with few sites all count as much as with many

@@ -19,10 +19,10 @@ from lycosa.types import CONTEXT_WORDS, Link, Page
 
 NEAR, TITLE = 0.3, 0.5  # around a link are many words, and a page's title stands for all its links
 MOST_TITLE = 8  # words
-_BESIDE = "near "  # before a word that stands near a link
+_BESIDE, _ABOVE = "near ", "title "  # before a word that stands there
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
 
-_in_title = Memo(lambda word: f"title {stem}" if (stem := STEMS[word]) else "").__getitem__
+_in_title = Memo(lambda word: f"{_ABOVE}{stem}" if (stem := STEMS[word]) else "").__getitem__
 _near = Memo(lambda word: f"{_BESIDE}{stem}" if (stem := STEMS[word]) else "").__getitem__
 
 
@@ -39,6 +39,11 @@ def title_words(page: Page) -> list[str]:
 
 def near_words(link: Link, page: Page) -> list[str]:
     return [word for word in map(_near, page.context(link)) if word]
+
+
+def share(word: str) -> float:
+    """How much a word counts, by where it stands."""
+    return NEAR if word.startswith(_BESIDE) else TITLE if word.startswith(_ABOVE) else 1.0
 
 
 def all_words(page: Page, links: Sequence[Link]) -> list[list[str]]:
