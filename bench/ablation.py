@@ -24,10 +24,9 @@ from lycosa.lab.judges import judge_of
 from lycosa.lab.metrics import area_under_recall, recall_curve
 from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.webs import open_web
-from lycosa.parse import Parsers
 from lycosa.strategy import strategies
 from lycosa.strategy.evidence import PRIOR
-from lycosa.types import Page, Reply, Verdict
+from remembering import Remembering, RememberingParser
 
 HOME = Path(__file__).parent.parent
 LONG = 1_000  # pages; crawls as long as that differ little from seed to seed
@@ -72,49 +71,6 @@ class Outcome(Struct, frozen=True):
     area: float
     curve: list[float]
     cpu_s: float
-
-
-class Remembering:
-    """A judge and a web that do each page once, however many crawls ask."""
-
-    def __init__(self, judge: Any, web: Any) -> None:
-        self._judge, self._web = judge, web
-        self._verdicts: dict[str, Verdict] = {}
-        self._glances: dict[tuple[str, ...], float] = {}
-        self._answers: dict[str, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._judge, name)
-
-    async def judge(self, page: Page) -> Verdict:
-        if page.url not in self._verdicts:
-            self._verdicts[page.url] = await self._judge.judge(page)
-        return self._verdicts[page.url]
-
-    def relevance_of(self, words: Sequence[str]) -> float:
-        key = tuple(words)
-        if key not in self._glances:
-            self._glances[key] = self._judge.relevance_of(words)
-        return self._glances[key]
-
-    def get(self, url: str) -> Any:
-        if url not in self._answers:
-            self._answers[url] = self._web.get(url)
-        return self._answers[url]
-
-
-class RememberingParser:
-    """Each page once at each depth."""
-
-    def __init__(self) -> None:
-        self.pages: dict[tuple[str, int], Page] = {}
-        self.inner = Parsers()
-
-    def parse(self, reply: Reply) -> Page:
-        key = reply.url, reply.link.depth
-        if key not in self.pages:
-            self.pages[key] = self.inner.parse(reply)
-        return self.pages[key]
 
 
 def plans(webs: Path) -> Iterator[tasks.Plan]:

@@ -16,6 +16,7 @@ import xxhash
 from lycosa import urls
 from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.frontier.batch import Batch, group
+from lycosa.frontier.focus import PATIENCE_S, Focus
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.lists import FLOOR, FetchList, Listing
 from lycosa.frontier.outlook import Outlook
@@ -63,6 +64,7 @@ class DurableFrontier:
         self._elsewhere: dict[int, Host] = {}  # URLs that wait at another host: a redirect's, a robots.txt's
         self.turns = 0  # leases ended: has anything changed since?
         self._waking = Waking(clock)
+        self._focus = Focus(hosts.rules.focus, self._scores_at)
 
     # -- what the loop calls ------------------------------------------------------------------------------------------
 
@@ -95,13 +97,17 @@ class DurableFrontier:
             if self.ended:
                 self._waking.wake_all()
                 return None
-            if (not self.quota or self.quota.admits(len(self._leases))) and (taken := self._take(now)):
+            deadline = self.quota.deadline if self.quota else None
+            if self.quota and not self.quota.admits(len(self._leases)):
+                await self._waking.wait(deadline)  # a reply decides whether one more may be fetched
+                continue
+            if taken := self._take(now):
                 self._waking.wake()  # perhaps another host is ready too: each who takes wakes the next
                 return self._lease(*taken)
             if self._nothing_comes() and not self.more():
                 self.ended = "frontier empty"
                 continue
-            await self._waking.wait(self.hosts.next_due(), self.quota.deadline if self.quota else None)
+            await self._waking.wait(self.hosts.next_due(), self._focus.patient_until(), deadline)
 
     def done(self, reply: Reply) -> None:
         """End a lease: the URL is done, or, when the reply is no answer yet, waits to be asked again."""
@@ -117,6 +123,7 @@ class DurableFrontier:
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
                 host.closed = host.closed or FULL
         self.hosts.rest(host, reply, now)
+        self._focus.ended(host, reply.seconds, now)
         self._write_host(host)
         if host.closed:
             self._forsake(host, now)
@@ -129,6 +136,7 @@ class DurableFrontier:
         self._states[number] = WAITING
         self._waiting += 1
         self._elsewhere[number] = host
+        self._focus.add(host, self._scores[number])
         self.hosts.push(host, self._rank(number), array("I", [number]), now)
 
     def score(self, link: Link) -> float:
@@ -189,6 +197,7 @@ class DurableFrontier:
             host = self.hosts.named(name)
             host.delay_s, host.failures, host.pages, host.closed = delay_s, failures, pages, closed
             host.due_at = max(due_at, now + delay_s)
+            host.is_quick = host.due_at - now <= PATIENCE_S
             most = self.scope.rules.max_pages_per_host
             if closed == FULL and not 0 < most <= pages:
                 host.closed = ""
@@ -204,6 +213,7 @@ class DurableFrontier:
             if state == WAITING and not host.closed and not self.scope.refuses(url, depth):  # it may be another scope
                 host.due_at = max(host.due_at, rest_until)
                 self._waiting += 1
+                self._focus.add(host, score)
                 groups.setdefault((host, self._rank(number)), array("I")).append(number)
             elif self._list:
                 self._list.strike(number)
@@ -232,11 +242,13 @@ class DurableFrontier:
         saves looking them up."""
         batch = Batch(0)
         for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
-            if self._states[number] == WAITING and self._scores[number] != score:
+            before = self._scores[number]
+            if self._states[number] == WAITING and before != score:
                 self._scores[number] = score
                 batch.rescored.append((score, number))
-                name = hosts[at] if hosts else self.host_of(number)
-                group(batch.moved, self._elsewhere.get(number) or self.hosts.named(name), score, number)
+                host = self._elsewhere.get(number) or self.hosts.named(hosts[at] if hosts else self.host_of(number))
+                self._focus.move(host, before, score)
+                group(batch.moved, host, score, number)
         self._write(batch)
 
     def choose_by_lists(self, listing: Listing) -> None:
@@ -258,14 +270,22 @@ class DurableFrontier:
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._list or not self.listing:
-            if not (taken := self.hosts.take(now, self.floor)) and self.floor and self._nothing_comes():
+            floor = self._focus.floor(self.quota.remaining() if self.quota else None, len(self._leases), now)
+            if taken := self.hosts.take(now, max(floor, self.floor)):
+                self._focus.earn()
+            elif self._nothing_comes():
                 self.floor = 0.0
-                return self.hosts.take(now)
+                taken = self.hosts.take(now)
+            elif self._focus.has_spare() and (taken := self.hosts.take(now, self.floor)):
+                self._focus.spend()
             return taken
         if not self._list.places and not self._leases:
             self.push(*self.listing.end_list())
             self.listing.begin_list(self._list.choose(self.hosts, self.waits, now))
         return self.hosts.take(now, FLOOR) if self._list.places else None
+
+    def _scores_at(self, host: Host) -> list[float]:
+        return [self._scores[number] for number in host.queue.ids() if self._states[number] == WAITING]
 
     def _nothing_comes(self) -> bool:
         return not self._leases and self.hosts.next_due() is None and not self.pending()
@@ -302,6 +322,7 @@ class DurableFrontier:
         self._states.append(WAITING)
         self._waiting += 1
         batch.rows.append((number, url, batch.source, link.anchor, link.depth, score, WAITING))
+        self._focus.add(host, score)
         group(batch.new, host, score, number)
         return number
 
@@ -317,6 +338,7 @@ class DurableFrontier:
             batch.rescored.append((merged, number))
         if self._states[number] == WAITING and not (self._list and number in self._list.places):
             host = self._elsewhere.get(number) or self.hosts.named(urls.host(link.url))
+            self._focus.move(host, waiting, merged)
             group(batch.moved, host, merged, number)
 
     def _write(self, batch: Batch) -> None:
@@ -338,6 +360,7 @@ class DurableFrontier:
     def _lease(self, host: Host, number: int) -> Link:
         self._states[number] = LEASED
         self._waiting -= 1
+        self._focus.began(host, self._scores[number], self._clock.now())
         self._elsewhere.pop(number, None)
         url, source, anchor, depth = self._db.execute(_TAKE, (number,)).fetchone()
         self._leases[url] = number, host
@@ -363,6 +386,7 @@ class DurableFrontier:
         if self._states[number] == WAITING:
             self._states[number] = LEASED
             self._waiting -= 1
+            self._focus.add(self.hosts.named(urls.host(url)), self._scores[number], -1)
 
     def _reached(self, url: str, source: int) -> None:
         """A redirect led here: the URL is known and done."""
@@ -374,7 +398,9 @@ class DurableFrontier:
             self._states.append(DONE)
             self._db.execute(_INSERT, (number, url, source, "", 0, 0.0, DONE))
         elif self._states[number] != DONE:
-            self._waiting -= self._states[number] == WAITING
+            if self._states[number] == WAITING:
+                self._waiting -= 1
+                self._focus.add(self.hosts.named(urls.host(url)), self._scores[number], -1)
             self._states[number] = DONE
             if self._list:
                 self._list.strike(number)
@@ -387,6 +413,8 @@ class DurableFrontier:
     def _forsake(self, host: Host, now: float) -> None:
         """Nothing more is asked at a closed host: what waits there no longer counts. Guests go home, to be told so."""
         left = [number for number in host.queue.ids() if self._states[number] == WAITING]
+        for number in left:
+            self._focus.add(host, self._scores[number], -1)
         host.queue = type(host.queue)()
         host.state = IDLE
         self._waiting -= len(left)

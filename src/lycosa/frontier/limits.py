@@ -20,6 +20,10 @@ class Quota:
         self.counts = counts
         self.deadline = started_at + limits.seconds - spent_s if limits.seconds else None
 
+    def remaining(self) -> int | None:
+        """Pages that may still be fetched; None without a limit."""
+        return max(0, self.limits.pages - self.counts.pages) if self.limits.pages else None
+
     def admits(self, in_flight: int) -> bool:
         return not self.limits.pages or self.counts.pages + in_flight < self.limits.pages
 

@@ -25,7 +25,10 @@ UNASKED = frozenset(
 class Host:
     """One host: its queue and when it may be asked."""
 
-    __slots__ = ("closed", "delay_s", "due_at", "failures", "id", "name", "offer", "pages", "queue", "state")
+    __slots__ = (
+        *("asked_at", "closed", "delay_s", "due_at", "failures", "id", "is_quick", "name", "offer", "pages", "queue"),
+        "state",
+    )
 
     def __init__(self, number: int, name: str) -> None:
         self.id = number
@@ -38,6 +41,8 @@ class Host:
         self.pages = 0
         self.closed = ""  # why nothing more is asked here
         self.offer = (0.0, 0)  # its best URL as the ready heap knows it
+        self.asked_at = 0.0  # when its last request began
+        self.is_quick = True  # is it back soon enough for others to wait until its better URLs are fetched?
 
 
 class Hosts:

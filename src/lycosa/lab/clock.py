@@ -1,11 +1,16 @@
-"""A time of its own: it stands still until somebody waits, then it jumps to the moment waited for."""
+"""A time of its own: it stands still until everybody waits, then it jumps to the next moment somebody waits for."""
 
 import asyncio
-from collections.abc import Callable
+import selectors
+from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
 from itertools import count
+from typing import Any, TypeVar
 
 from lycosa.types import Timer
+
+Result = TypeVar("Result")
+_JUST_AFTER_S = 1e-6  # a loop calls what lies before its time, and floats of this size are too coarse for its margin
 
 
 class LabClock:
@@ -19,11 +24,18 @@ class LabClock:
     def now(self) -> float:
         return self._now
 
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+
     def call_at(self, when: float, call: Callable[[], None]) -> Timer:
-        """Make the call as soon as the loop is idle, after a jump to its moment."""
+        """Make the call when its moment has come. In `run_in_lab` that is when everything else waits; in any other
+        event loop, where nobody can tell, as soon as the loop gets to it."""
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, LabLoop):
+            return loop.call_at(when, call)
         timer = LabTimer(call)
         heappush(self._calls, (when, next(self._numbers), timer))
-        asyncio.get_running_loop().call_soon(self._jump)
+        loop.call_soon(self._jump)
         return timer
 
     def _jump(self) -> None:
@@ -41,3 +53,34 @@ class LabTimer:
 
     def cancel(self) -> None:
         self.call = None
+
+
+class LabLoop(asyncio.SelectorEventLoop):
+    """An event loop in which the lab's time passes: where another loop would sleep until its next timer, the clock
+    jumps. So any number of workers may wait, for hosts or for answers, and `asyncio.sleep` costs nothing."""
+
+    def __init__(self, clock: LabClock) -> None:
+        self._lab_clock = clock
+        super().__init__(_Jumping(clock))
+
+    def time(self) -> float:
+        return self._lab_clock.now()
+
+
+class _Jumping(selectors.DefaultSelector):
+    """Asked to wait, it moves the clock instead."""
+
+    def __init__(self, clock: LabClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout:
+            self._clock.advance(timeout + _JUST_AFTER_S)
+        return super().select(0 if timeout else timeout)
+
+
+def run_in_lab(clock: LabClock, main: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end in the clock's time."""
+    with asyncio.Runner(loop_factory=lambda: LabLoop(clock)) as runner:
+        return runner.run(main)

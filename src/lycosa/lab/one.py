@@ -1,10 +1,11 @@
-"""One crawl in the lab: the engine itself on a recorded web, with one worker and a clock of its own.
+"""One crawl in the lab: the engine itself on a recorded web, with a clock of its own.
 
-The same web, seeds, judge and strategy give the same crawl, fetch by fetch. Judge and strategy learn while they crawl,
-so each crawl needs new ones.
+By default in strict order: one worker, no delays, the best link next. That is an upper bound. With the settings of a
+real crawl (`FIELD`: delays, many workers, servers that take their time) it tells what a crawl of the live Web would
+bring, by pages and by hours. Either way the same web, seeds, judge and strategy give the same crawl, fetch by fetch.
+Judge and strategy learn while they crawl, so each crawl needs new ones.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
-from lycosa.lab.clock import LabClock
+from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.lab.recorded import start_urls
 from lycosa.lab.replay import Fenced, ReplayFetcher, Web
 from lycosa.parse import Parsers, content_digest
@@ -28,8 +29,10 @@ _PLENTY = 1_000_000_000
 # A recorded web has an end: no trap needs to be avoided, and nobody has to be spared.
 LAB = config.Config(
     scope=config.Scope(max_depth=0, max_url_length=_PLENTY, max_repeats=_PLENTY, max_queries_per_path=_PLENTY),
-    fetch=config.Fetch(delay_s=0.0, delay_factor=0.0, retries=0),
+    fetch=config.Fetch(delay_s=0.0, delay_factor=0.0, retries=0, concurrency=1, focus=0.0),
 )
+FIELD = replace(LAB, fetch=config.Fetch())  # as polite, as patient and with as many workers as a crawl of the live Web
+LATENCY_S = 0.2  # what a server of the live Web takes for a page
 
 
 class Fetch(Struct, frozen=True):
@@ -46,6 +49,7 @@ class Fetch(Struct, frozen=True):
     score: float  # of the link, when it was taken
     depth: int
     source: str
+    at: float = 0.0  # seconds since the crawl began, when it was done
 
 
 class LabCrawl(Struct, frozen=True):
@@ -54,6 +58,7 @@ class LabCrawl(Struct, frozen=True):
     fetches: list[Fetch]  # every visit in order, failures too
     accessed: list[str]  # every URL the web was asked for, redirects included
     ended: str  # why it was over
+    seconds: float = 0.0  # of the lab's clock
 
     @property
     def pages(self) -> list[Fetch]:
@@ -82,8 +87,10 @@ class Inside(Scope):
 class Fetches:
     """A sink that keeps the little that is needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = lambda: 0.0) -> None:
         self.all: list[Fetch] = []
+        self._now = now
+        self._started_at = now()
 
     def write(self, visit: Visit) -> None:
         reply, verdict, link = visit.reply, visit.verdict, visit.reply.link
@@ -100,11 +107,12 @@ class Fetches:
                 visit.score,
                 link.depth,
                 link.source,
+                round(self._now() - self._started_at, 3),
             )
         )
 
 
-def crawl_web(
+def crawl_web(  # noqa: PLR0913
     web: Web,
     seeds: Iterable[str],
     judge: Judge,
@@ -112,25 +120,24 @@ def crawl_web(
     pages: int,
     settings: config.Config = LAB,
     robots: bool = False,
+    latency_s: float = 0.0,
 ) -> LabCrawl:
-    """Crawl until `pages` HTML pages were fetched or nothing is left; robots.txt counts only when asked for."""
+    """Crawl until `pages` HTML pages were fetched or nothing is left; robots.txt counts only when asked for.
+
+    `settings` decides how many workers there are and how polite they are; every answer takes `latency_s`.
+    """
     settings = replace(settings, limits=replace(settings.limits, pages=pages))
-    return asyncio.run(_crawl(web, start_urls(seeds), judge, strategy, settings, robots))
-
-
-async def _crawl(
-    web: Web, seeds: Sequence[str], judge: Judge, strategy: Strategy, settings: config.Config, robots: bool
-) -> LabCrawl:
-    clock, totals, fetches = LabClock(), Totals(), Fetches()
-    db = CrawlDb(":memory:").open()
+    clock, db = LabClock(), CrawlDb(":memory:").open()
+    started_at = clock.now()
     try:
+        totals, fetches = Totals(), Fetches(clock.now)
         scope = Inside(settings.scope, web) if isinstance(web, Fenced) else Scope(settings.scope)
         frontier = make_frontier(db, settings, scope, strategy, clock)
-        frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
-        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, db if robots else None)
+        frontier.quota = Quota(settings.limits, totals, 0.0, started_at)
+        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, db if robots else None, latency_s)
         sinks: list[Sink] = [totals, fetches, *make_revision(strategy, frontier, at_once=True)]
         crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest)
-        await crawl.run([Link(url) for url in seeds], workers=1)
+        run_in_lab(clock, crawl.run([Link(url) for url in start_urls(seeds)], settings.fetch.concurrency))
     finally:
         db.close()
-    return LabCrawl(fetches.all, fetcher.accessed, frontier.ended)
+    return LabCrawl(fetches.all, fetcher.accessed, frontier.ended, round(clock.now() - started_at, 3))

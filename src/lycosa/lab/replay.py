@@ -1,5 +1,7 @@
-"""Ask a recorded web instead of the network: the same replies, at once. Everything that was asked is on the record."""
+"""Fetch from a recorded web instead of the network: the same replies, at once or after a latency on the lab's clock.
+Every request is on the record."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol, cast
 
@@ -57,9 +59,10 @@ class ReplayFetcher:
         now: Callable[[], float],
         refuses: Callable[[str], str],
         db: CrawlDb | None = None,
+        latency_s: float = 0.0,
     ) -> None:
         """`refuses` tells why a redirect may not lead to a URL; `db` keeps the rules of robots.txt files."""
-        self._asked = Replay(web, rules, now)
+        self._asked = Replay(web, rules, now, latency_s)
         inner = cast(Robots, self._asked)
         if db is not None:
             inner = Robots(Retries(cast(Http, self._asked), rules), db, rules, now, lambda origin, sitemaps: None)
@@ -75,11 +78,12 @@ class ReplayFetcher:
 
 
 class Replay:
-    """One request, one reply, in the place of the network; nothing takes any time."""
+    """One request, one reply, in the place of the network."""
 
-    def __init__(self, web: Web, rules: config.Fetch, now: Callable[[], float]) -> None:
+    def __init__(self, web: Web, rules: config.Fetch, now: Callable[[], float], latency_s: float = 0.0) -> None:
         self.web = web
         self.rules = rules
+        self.latency_s = latency_s
         self.accessed: list[str] = []
         self._now = now
         self._accepted = tuple(kind.lower() for kind in rules.content_types)
@@ -87,9 +91,12 @@ class Replay:
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         """`accept` and `most` stand in for the content types and the size limit of the rules."""
         self.accessed.append(link.url)
+        at = self._now()
         answer = self.web.get(link.url) or _NOT_RECORDED
+        if self.latency_s:
+            await asyncio.sleep(self.latency_s)
         if answer.status == CLOSE:
-            return Reply(link, url=link.url, error="disconnected", detail="the host hangs up", at=self._now())
+            return Reply(link, url=link.url, error="disconnected", detail="the host hangs up", at=at)
         headers = {name.lower(): value for name, value in answer.headers}
         reply = Reply(
             link,
@@ -97,8 +104,9 @@ class Replay:
             status=answer.status,
             content_type=headers.get("content-type", ""),
             detail=headers.get("location", ""),
-            at=self._now(),
-            exchanges=(Exchange(link.url, b"", head_of(answer), answer.body, self._now()),),
+            at=at,
+            seconds=self._now() - at,
+            exchanges=(Exchange(link.url, b"", head_of(answer), answer.body, at),),
             robots_tag=headers.get("x-robots-tag", ""),
         )
         if not 200 <= answer.status < 300:

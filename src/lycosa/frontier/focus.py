@@ -1,0 +1,84 @@
+"""Keep focus under politeness: what is worth fetching while better hosts rest?
+
+A URL is fetched if its place among all URLs that wait lies within a small window: then it would soon be its turn even
+if no host had to rest. Other hosts stay idle meanwhile, but for a share of the requests that may be spent on the best
+of what is due. Only hosts that come back soon make others wait, so a slow or failing host never holds up the crawl.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from math import inf
+
+from lycosa.frontier.polite import BUSY, Host
+from lycosa.frontier.ranks import Ranks
+
+LEAST = 8  # places of the window, however few pages are left: enough to keep a handful of hosts at work
+SHARE = 0.02  # of the pages left that the window spans
+ENDLESS = 1_000  # pages that count as left where no limit is set
+PATIENCE_S = 60.0  # a host that is not back within this time makes nobody wait
+
+
+class Focus:
+    """Knows the place of every score among the URLs of hosts that are back soon."""
+
+    def __init__(self, focus: float, scores_at: Callable[[Host], Iterable[float]]) -> None:
+        self.focus = focus  # 1: strictly the best next; 0: whatever is due
+        self._scores_at = scores_at  # the scores of all that waits at a host
+        self._spare = 0.0  # requests that may be spent on what is merely due
+        self._ranks = Ranks()
+        self._asked: deque[tuple[float, Host]] = deque()  # requests under way, the oldest first
+
+    def add(self, host: Host, score: float, count: int = 1) -> None:
+        """So many URLs more wait at the host; fewer, if `count` is negative."""
+        if host.is_quick:
+            self._ranks.add(score, count)
+
+    def move(self, host: Host, before: float, after: float) -> None:
+        if host.is_quick:
+            self._ranks.move(before, after)
+
+    def began(self, host: Host, score: float, now: float) -> None:
+        """A URL of the host is being fetched."""
+        self.add(host, score, -1)
+        host.asked_at = now
+        if self.focus:
+            self._asked.append((now, host))
+
+    def ended(self, host: Host, took_s: float, now: float) -> None:
+        """The host has answered, and rests now."""
+        self._set_quick(host, took_s + max(0.0, host.due_at - now) <= PATIENCE_S)
+
+    def earn(self) -> None:
+        """A URL within the window is fetched: a share of a request is spare now."""
+        self._spare = min(LEAST, self._spare + (1 - self.focus) / (self.focus or 1))
+
+    def has_spare(self) -> bool:
+        """May a request go to the best that is due, though better URLs wait?"""
+        return self._spare >= 1
+
+    def spend(self) -> None:
+        self._spare -= 1
+
+    def floor(self, remaining: int | None, in_flight: int, now: float) -> float:
+        """What a URL must be worth to be fetched now. Requests under way count as places taken: many workers must not
+        run far down the order before the first replies are back."""
+        if not self.focus:
+            return -inf
+        while self._asked and (self._asked[0][1].state != BUSY or self._asked[0][1].asked_at != self._asked[0][0]):
+            self._asked.popleft()
+        while self._asked and self._asked[0][0] + PATIENCE_S <= now:
+            _, host = self._asked.popleft()
+            if host.state == BUSY:
+                self._set_quick(host, False)
+        window = max(LEAST, int(SHARE * (ENDLESS if remaining is None else remaining))) if self.focus < 1 else 1
+        return self._ranks.threshold(window - in_flight) if window > in_flight else inf
+
+    def patient_until(self) -> float | None:
+        """When a request under way has taken so long that nobody waits for its host any more."""
+        return self._asked[0][0] + PATIENCE_S if self._asked else None
+
+    def _set_quick(self, host: Host, is_quick: bool) -> None:
+        if host.is_quick != is_quick:
+            host.is_quick = is_quick
+            for score in self._scores_at(host):
+                self._ranks.add(score, 1 if is_quick else -1)
