@@ -1,4 +1,7 @@
-"""The command line: parse arguments, call, print. Exit codes: 0 done, 2 bad input, 130 stopped by the user."""
+"""The command line: parse arguments, call, print.
+
+Exit codes: 0 done, 1 a crawl that has no pages at all, 2 bad input, 130 stopped by the user.
+"""
 
 import os
 import sqlite3

@@ -16,6 +16,7 @@ from rich.console import Console
 from lycosa import config
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
+from lycosa.output.ending import ending
 from lycosa.output.phases import draw_phases, histograms
 from lycosa.output.progress import Progress
 from lycosa.output.report import read_report
@@ -44,7 +45,11 @@ def new(directory: Dir) -> None:
     typer.echo(f"{path} written: say there what to look for and where to start, then: lycosa crawl {directory}")
 
 
-def crawl(
+class Retry(StrEnum):
+    failed = "failed"
+
+
+def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     directory: Dir,
     pages: Annotated[int | None, typer.Option(help="Stop after so many pages, all runs together.", min=0)] = None,
     strategy: Annotated[str | None, typer.Option(help="Which strategy orders the frontier.")] = None,
@@ -53,24 +58,30 @@ def crawl(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any key of crawl.toml.")
     ] = None,
+    retry: Annotated[
+        Retry | None,
+        typer.Option(help="Fetch again what failed for a reason that may pass: timeouts, failed connections, 5xx."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Start a crawl, or go on with it."""
+    """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: not a single page so far."""
     overrides = list(set_ or [])
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []
     overrides += [f"fetch.proxy={proxy}"] if proxy else []
     console = Console(stderr=json)
     with Progress(console, directory.name or str(directory)) as progress:
-        summary, run = run_folder(directory, overrides, list(seed or []), progress)
+        summary, run = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
     for line in run.skipped:
         print(f"lycosa: {line}", file=sys.stderr)
+    for line in ending(summary, str(directory), run.stopped_by_user):
+        typer.echo(line, err=json)
     if json:
         typer.echo(msgspec.json.encode(summary).decode())
-    elif console.is_terminal:
-        console.print(progress.line(summary), soft_wrap=True, highlight=False)
     if run.stopped_by_user:
         raise typer.Exit(130)
+    if not summary["pages"]:
+        raise typer.Exit(1)
 
 
 def show(
