@@ -16,10 +16,11 @@ from rich.console import Console
 from lycosa import config
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
+from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.ending import ending
-from lycosa.output.phases import draw_phases, histograms
+from lycosa.output.picture import draw_harvest
 from lycosa.output.progress import Progress
-from lycosa.output.report import read_report
+from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
 from lycosa.output.table import Row, write_table
 from lycosa.output.why import draw_path, read_path
@@ -89,24 +90,36 @@ def show(
     beside: Annotated[
         list[Path] | None, typer.Argument(metavar="DIR...", help="Further crawls, to compare.", show_default=False)
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the harvest over the pages, as PNG or SVG by its suffix.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Totals, harvest curve, best pages, errors, hosts, and why it stopped or what it waits for.
 
-    With several folders: the relevance of their pages side by side.
+    With several folders: their totals and the relevance of their pages side by side.
     """
+    folders = [directory, *(beside or [])]
+    databases = [_open(folder) for folder in folders]
+    if plot:
+        draw_harvest(dict(zip(names(folders), map(relevance_order, databases), strict=True)), plot)
     if beside:
-        phases = histograms([directory, *beside])
-        typer.echo(msgspec.json.encode(phases).decode()) if json else draw_phases(phases, Console())
-        return
-    db = _open(directory)
-    report = read_report(db)
-    if report.strategy == "learned":
-        report = replace(report, learned=explained.learned(db))
-    if json:
-        typer.echo(msgspec.json.encode(report).decode())
+        crawls = side_by_side(folders, [*map(read_report, databases)])
+        typer.echo(msgspec.json.encode(crawls).decode()) if json else draw_beside(crawls, Console())
     else:
-        draw(report, Console(), _is_running(directory), time.time())
+        report = complete_report(databases[0])
+        if json:
+            typer.echo(msgspec.json.encode(report).decode())
+        else:
+            draw(report, Console(), is_running(directory), time.time())
+    if plot:
+        typer.echo(f"picture written to {plot}", err=True)
+
+
+def complete_report(db: CrawlDb, top: int = 10) -> Report:
+    """With what the strategy has learned, if it does."""
+    report = read_report(db, top)
+    return replace(report, learned=explained.learned(db)) if report.strategy == "learned" else report
 
 
 def why(
@@ -159,7 +172,8 @@ def _open(directory: Path) -> CrawlDb:
     return CrawlDb(directory / "crawl.db", readonly=True).open()
 
 
-def _is_running(directory: Path) -> bool:
+def is_running(directory: Path) -> bool:
+    """Is a process at work in this folder?"""
     if not (directory / "crawl.lock").exists() or not os.access(directory / "crawl.lock", os.W_OK):
         return False
     try:
