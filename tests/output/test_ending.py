@@ -54,6 +54,12 @@ def test_what_the_user_stopped_goes_on() -> None:
     assert last == "Next: lycosa crawl stars   (goes on where it stopped)"
 
 
+def test_without_pages_the_next_run_tries_the_seeds_again_unless_its_time_is_spent() -> None:
+    spent = summary(pages=0, ended="limit of 5 seconds", limits={"pages": 9, "relevant": 0, "seconds": 5.0})
+    assert ending(summary(pages=0), "c", False)[-1] == "Next: lycosa crawl c   (tries the seeds again)"
+    assert ending(spent, "c", False)[-1].endswith("(longer: lycosa crawl c --set limits.seconds=10)")
+
+
 def test_a_folder_with_a_space_can_be_pasted_into_a_shell() -> None:
     lines = ending(summary(), "my crawls/the stars", False)
     assert lines[0].startswith("the stars: ")

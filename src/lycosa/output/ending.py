@@ -91,10 +91,7 @@ def _retried(retried: Mapping[str, int]) -> str:
 
 def _next(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> str:
     """The command that comes next, by what happened."""
-    crawl = f"lycosa crawl {folder}"
-    if not summary["pages"] and not stopped_by_user:
-        return f"Next: {crawl}   (tries the seeds again)"
-    look = f"Next: lycosa show {folder}"
+    crawl, look = f"lycosa crawl {folder}", f"Next: lycosa show {folder}"
     limits, why = summary["limits"], summary["ended"]
     if stopped_by_user:
         return f"Next: {crawl}   (goes on where it stopped)"
@@ -104,6 +101,8 @@ def _next(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> str
         if "seconds" in why:
             return f"{look}   (longer: {crawl} --set limits.seconds={2 * limits['seconds']:g})"
         return f"{look}   (more: {crawl} --pages {2 * limits['pages']})"
+    if not summary["pages"]:
+        return f"Next: {crawl}   (tries the seeds again)"
     if number := summary.get("may_pass", 0):
         return f"{look}   (retry {number:,} {_plural(number, 'URL')} that failed: {crawl} --retry failed)"
     return f"{look}   (more: {crawl} --seed URL)"
