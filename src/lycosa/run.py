@@ -19,13 +19,17 @@ import msgspec
 from lycosa import config
 from lycosa.build import Parts, build
 from lycosa.clock import WallClock
+from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
+from lycosa.output.recent import Recent
 from lycosa.seeds.file import read_seeds
+from lycosa.store import retry
 from lycosa.types import BadInput, Clock, Link, Stateful
 
 COMMIT_EVERY_S = 0.5
 _FIRST_BODIES = "SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''"
 SUMMARY_EVERY_S = 1.0
+_MAY_PASS = frozenset({"robots-unreachable", "host-closed", "tls", "http-408"})  # beside what is tried again at once
 
 
 class Run:
@@ -37,11 +41,16 @@ class Run:
         self.parts: Parts = build(folder, settings, source, clock)
         self.skipped: list[str] = []  # seeds that are no URLs
         self.stopped_by_user = False
+        self._recent = Recent()
+        self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent]
+        self._retried: list[retry.Failure] = []
 
-    async def run(self, extra_seeds: list[str], watch: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    async def run(
+        self, extra_seeds: list[str], watch: Callable[[dict[str, Any]], None], retry_failed: bool = False
+    ) -> dict[str, Any]:
         """Start, or go on where the last run ended; the summary at the end."""
         seeds = self._seeds(extra_seeds)
-        self._open()
+        self._open([seed.url for seed in seeds], retry_failed)
         parts = self.parts
         try:
             if not seeds and not parts.frontier.outlook().known:
@@ -52,7 +61,7 @@ class Run:
             finally:
                 await parts.http.close()
             self._commit(force=True)
-            summary = self._summarise()
+            summary = self._summarise(self._outcome([seed.url for seed in seeds], retry_failed))
             watch(summary)
         finally:
             parts.store.close()
@@ -71,7 +80,7 @@ class Run:
                 seeds.append(Link(url))
         return seeds
 
-    def _open(self) -> None:
+    def _open(self, seeds: list[str], retry_failed: bool) -> None:
         parts = self.parts
         db = parts.db.open()
         self._check_same_topic()
@@ -80,6 +89,7 @@ class Run:
         parts.totals.load(db)
         parts.store.open()
         parts.crawl.bodies.update(db.execute(_FIRST_BODIES))
+        self._reopen(seeds, retry_failed)
         parts.frontier.load()
         if parts.search:
             parts.search.load(db)
@@ -90,6 +100,41 @@ class Run:
         self._committed = -1
         parts.frontier.refused.update(msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]))
         db.before_commit.append(self._write_state)
+
+    def _reopen(self, seeds: list[str], retry_failed: bool) -> None:
+        """Try failed seeds again, and on request everything that failed for a reason that may have passed.
+
+        As long as there are no pages every failed seed is worth another try: the user may have changed anything.
+        """
+        db, nothing_yet = self.parts.db, not self.parts.totals.pages
+        chosen = [one for one in retry.failures(db, seeds) if nothing_yet or self._may_pass(one.error)]
+        if retry_failed:
+            self._retried = [one for one in retry.failures(db) if self._may_pass(one.error)]
+            retry.open_hosts(db)
+        retry.reopen(db, chosen + self._retried)
+        retry.open_hosts(db, retry.unknown(db, seeds))
+
+    def _may_pass(self, error: str) -> bool:
+        if error == "private-address":
+            return self.parts.config.fetch.allow_private
+        return is_passing(error) or error in _MAY_PASS
+
+    def _outcome(self, seeds: list[str], retry_failed: bool) -> dict[str, Any]:
+        """What the last summary tells beside the totals: failed seeds, and what another run may retry."""
+        # a redirect to what is known has not failed: it leads to a page that another URL brought
+        failed = {one.url: one for one in retry.failures(self.parts.db) if one.error != "redirect-known"}
+        found: dict[str, Any] = {
+            "seeds": len(seeds),
+            "failed_seeds": [
+                {"url": url, "error": failed[url].error, "detail": failed[url].detail} for url in seeds if url in failed
+            ],
+            "may_pass": sum(self._may_pass(one.error) for one in failed.values()),
+        }
+        if retry_failed:
+            waiting = retry.waiting(self.parts.db, [one.url for one in self._retried])
+            again = sum(one.url in failed for one in self._retried)
+            found["retried"] = {"urls": len(self._retried), "failed": again, "waiting": waiting}
+        return found
 
     def _check_same_topic(self) -> None:
         """Scores of two strategies do not compare: a crawl keeps the one it began with."""
@@ -105,16 +150,25 @@ class Run:
                 yield name, part
 
     async def _crawl(self, seeds: list[Link], watch: Callable[[dict[str, Any]], None]) -> None:
-        def stop() -> None:
+        frontier = self.parts.frontier
+
+        def stop(why: str) -> None:
+            frontier.stop(why)
+            crawling.cancel()  # what is in flight still waits in crawl.db: the next run fetches it
+
+        def stopped_by_user() -> None:
             self.stopped_by_user = True
-            self.parts.frontier.stop("stopped by the user")
-            crawling.cancel()
+            stop("stopped by the user")
 
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
-                loop.add_signal_handler(number, stop)
+                loop.add_signal_handler(number, stopped_by_user)
         crawling = asyncio.ensure_future(self.parts.crawl.run(seeds, self.parts.config.fetch.concurrency))
+        if frontier.quota and (deadline := frontier.quota.deadline) is not None:
+            reason = f"limit of {self.parts.config.limits.seconds:g} seconds"
+            timer = self.clock.call_at(deadline, lambda: stop(reason))
+            crawling.add_done_callback(lambda _: timer.cancel())
         jobs = [crawling, asyncio.ensure_future(self._keep(watch))]
         if self.parts.search:
             jobs.append(asyncio.ensure_future(self.parts.search.run()))
@@ -158,7 +212,7 @@ class Run:
     def _seconds(self) -> float:
         return self._spent_s + self.clock.now() - self._started_at
 
-    def _summarise(self) -> dict[str, Any]:
+    def _summarise(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
         """Totals as they are now, also written to summary.json."""
         totals, outlook = self.parts.totals, self.parts.frontier.outlook()
         usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -174,6 +228,9 @@ class Run:
             "seconds": round(self._seconds(), 3),
             "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
             "rss_mb": round(_peak_kb(usage.ru_maxrss) / 1024, 1),
+            "limits": msgspec.to_builtins(self.parts.config.limits),
+            **self._recent.summary(),
+            **(outcome or {}),
         }
         part = self.folder / "summary.json.part"
         part.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=2))
@@ -197,7 +254,11 @@ def _first(error: BaseException) -> BaseException:
 
 
 def run_folder(
-    folder: Path, overrides: list[str], extra_seeds: list[str], watch: Callable[[dict[str, Any]], None]
+    folder: Path,
+    overrides: list[str],
+    extra_seeds: list[str],
+    watch: Callable[[dict[str, Any]], None],
+    retry_failed: bool = False,
 ) -> tuple[dict[str, Any], Run]:
     """Crawl a folder in this process until it is done, stopped or broken."""
     settings, source = config.load(folder, overrides)
@@ -205,7 +266,7 @@ def run_folder(
         _prepare_process()
         run = Run(source.path.parent, settings, source, WallClock())
         try:
-            summary = _loop_runner()(run.run(extra_seeds, watch))
+            summary = _loop_runner()(run.run(extra_seeds, watch, retry_failed))
         except (OSError, sqlite3.DatabaseError) as error:
             raise BadInput(
                 f"{folder}: the disk is full or cannot be written ({error}); what was stored is safe"

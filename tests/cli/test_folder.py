@@ -137,8 +137,9 @@ async def test_without_a_terminal_it_prints_plain_lines(web: Any, in_thread: Any
     made, port = web
     folder = write(tmp_path / "c", made.seeds(port), "[limits]\npages = 5\n")
     outcome = await in_thread("crawl", folder)
-    assert outcome.out.startswith("c: pages 5, pages/s ")
-    assert outcome.out.strip().endswith("limit of 5 pages")
+    assert outcome.out.startswith("c: pages 5 of 5, pages/s ")
+    assert ", limit of 5 pages\n" in outcome.out
+    assert "pages/s 0.0" not in outcome.out  # also a crawl that is over in no time has a speed
 
 
 async def test_bad_seeds_are_named_and_skipped(web: Any, in_thread: Any, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from lycosa.db import CrawlDb
 from lycosa.output.progress import Progress, waits_for
 from lycosa.output.report import harvest_curve, read_report
-from lycosa.output.show import chart, draw, status
+from lycosa.output.show import chart, draw, duration, status
 from lycosa.output.why import draw_path, read_path
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Verdict, Visit
@@ -202,11 +202,76 @@ def test_plain_lines_come_every_few_seconds_and_at_the_end() -> None:
     assert lines[-1].endswith("frontier empty")
 
 
+LIMITS = {"pages": 0, "relevant": 0, "seconds": 0.0}
+
+
+def live(*reports: dict[str, Any], every: float = 1.0) -> str:
+    """What a terminal shows after some reports, without colours."""
+    now = [0.0]
+    console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=160, height=30)
+    progress = Progress(console, "mine", lambda: now[0])
+    for report in reports:
+        console.file.truncate(0)  # type: ignore[attr-defined]
+        progress(report)
+        now[0] += every
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
 def test_on_a_terminal_the_display_is_live() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=160)
-    with Progress(console, "mine", lambda: 0.0) as progress:
-        progress(summary())
-    assert "frontier" in console.file.getvalue()  # type: ignore[attr-defined]
+    shown = live(summary(hosts_due=1, hosts_resting=12))
+    for words in ("mine", "pages 10", "relevant 4", "harvest 0.400", "frontier 7", "resting 12", "errors 2"):
+        assert words in shown
+    assert "time left" not in shown
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"pages": 1_000}, "pages 150 of 1,000  pages/s 10.0  time left about 85 s"),
+        ({"relevant": 100}, "pages 150  pages/s 10.0  time left about 40 s"),
+        ({"seconds": 60.0}, "pages 150  pages/s 10.0  time left about 35 s"),
+        ({"pages": 1_000, "relevant": 100, "seconds": 60.0}, "time left about 35 s"),
+        ({"pages": 100_000}, "time left about 3 h"),
+    ],
+)
+def test_the_time_left_is_that_of_the_nearest_limit(limits: dict[str, float], words: str) -> None:
+    reports = [
+        summary(pages=100 + 10 * step, relevant=10 + 2 * step, seconds=20.0 + step, limits=LIMITS | limits)
+        for step in range(6)
+    ]
+    assert words in live(*reports)
+
+
+def test_the_trend_of_the_harvest() -> None:
+    def shown(recent: float, pages: int = 100) -> str:
+        return live(summary(pages=300, harvest_rate=0.4, recent_pages=pages, recent_harvest_rate=recent))
+
+    assert "harvest 0.400 (rising: 0.500 of the last 100)" in shown(0.5)
+    assert "harvest 0.400 (falling: 0.100 of the last 100)" in shown(0.1)
+    assert "harvest 0.400 (steady: 0.410 of the last 100)" in shown(0.41)
+    assert "of the last" not in shown(0.5, pages=5)
+
+
+def test_the_last_good_page_does_not_speak_to_the_terminal() -> None:
+    shown = live(summary(last_good={"url": "http://a/\x1b[2J", "title": "Stars [red] \x1b]0;owned\x07"}))
+    assert "last good page Stars [red]" in shown
+    assert "http://a/" in shown
+    assert "\x1b]0" not in shown
+    assert "\x1b[2J" not in shown
+
+
+def test_at_the_end_the_speed_is_that_of_the_whole_crawl() -> None:
+    shown = live(summary(pages=10, seconds=2.0), summary(pages=10, seconds=5.0, ended="frontier empty"))
+    assert "pages/s 2.0" in shown
+    assert "pages/s 5.0" in live(summary(pages=10, seconds=2.0))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.04, "0 s"), (1.26, "1.3 s"), (8, "8 s"), (119, "119 s"), (150, "2 min"), (7_200, "2 h"), (1e6, "12 days")],
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
 
 
 def test_a_folder_where_nothing_was_crawled(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""The command line: parse arguments, call, print. Exit codes: 0 done, 2 bad input, 130 stopped by the user."""
+"""The command line: parse arguments, call, print.
+
+Exit codes: 0 done, 1 a crawl that has no pages at all, 2 bad input, 130 stopped by the user.
+"""
 
 import os
 import sqlite3
@@ -36,10 +39,12 @@ def mount_the_rest() -> typer.Typer:
     """The other commands, which take a while to load: only when one of them may be meant."""
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
+    from lycosa.cli.report import report
     from lycosa.cli.reproduce import reproduce
     from lycosa.cli.rules import rules
 
     app.command("again")(again)
+    app.command("report")(report)
     topic.app.command("rules")(rules)
     lab.app.command("reproduce")(reproduce)
     app.add_typer(topic.app, name="topic")

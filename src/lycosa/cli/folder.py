@@ -16,9 +16,11 @@ from rich.console import Console
 from lycosa import config
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
-from lycosa.output.phases import draw_phases, histograms
+from lycosa.output.beside import draw_beside, names, side_by_side
+from lycosa.output.ending import ending
+from lycosa.output.picture import draw_harvest
 from lycosa.output.progress import Progress
-from lycosa.output.report import read_report
+from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
 from lycosa.output.table import Row, write_table
 from lycosa.output.why import draw_path, read_path
@@ -44,7 +46,11 @@ def new(directory: Dir) -> None:
     typer.echo(f"{path} written: say there what to look for and where to start, then: lycosa crawl {directory}")
 
 
-def crawl(
+class Retry(StrEnum):
+    failed = "failed"
+
+
+def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     directory: Dir,
     pages: Annotated[int | None, typer.Option(help="Stop after so many pages, all runs together.", min=0)] = None,
     strategy: Annotated[str | None, typer.Option(help="Which strategy orders the frontier.")] = None,
@@ -53,24 +59,30 @@ def crawl(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any key of crawl.toml.")
     ] = None,
+    retry: Annotated[
+        Retry | None,
+        typer.Option(help="Fetch again what failed for a reason that may pass: timeouts, failed connections, 5xx."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Start a crawl, or go on with it."""
+    """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: not a single page so far."""
     overrides = list(set_ or [])
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []
     overrides += [f"fetch.proxy={proxy}"] if proxy else []
     console = Console(stderr=json)
     with Progress(console, directory.name or str(directory)) as progress:
-        summary, run = run_folder(directory, overrides, list(seed or []), progress)
+        summary, run = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
     for line in run.skipped:
         print(f"lycosa: {line}", file=sys.stderr)
+    for line in ending(summary, str(directory), run.stopped_by_user):
+        typer.echo(line, err=json)
     if json:
         typer.echo(msgspec.json.encode(summary).decode())
-    elif console.is_terminal:
-        console.print(progress.line(summary), soft_wrap=True, highlight=False)
     if run.stopped_by_user:
         raise typer.Exit(130)
+    if not summary["pages"]:
+        raise typer.Exit(1)
 
 
 def show(
@@ -78,24 +90,36 @@ def show(
     beside: Annotated[
         list[Path] | None, typer.Argument(metavar="DIR...", help="Further crawls, to compare.", show_default=False)
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the harvest over the pages, as PNG or SVG by its suffix.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Totals, harvest curve, best pages, errors, hosts, and why it stopped or what it waits for.
 
-    With several folders: the relevance of their pages side by side.
+    With several folders: their totals and the relevance of their pages side by side.
     """
+    folders = [directory, *(beside or [])]
+    databases = [_open(folder) for folder in folders]
+    if plot:
+        draw_harvest(dict(zip(names(folders), map(relevance_order, databases), strict=True)), plot)
     if beside:
-        phases = histograms([directory, *beside])
-        typer.echo(msgspec.json.encode(phases).decode()) if json else draw_phases(phases, Console())
-        return
-    db = _open(directory)
-    report = read_report(db)
-    if report.strategy == "learned":
-        report = replace(report, learned=explained.learned(db))
-    if json:
-        typer.echo(msgspec.json.encode(report).decode())
+        crawls = side_by_side(folders, [*map(read_report, databases)])
+        typer.echo(msgspec.json.encode(crawls).decode()) if json else draw_beside(crawls, Console())
     else:
-        draw(report, Console(), _is_running(directory), time.time())
+        report = complete_report(databases[0])
+        if json:
+            typer.echo(msgspec.json.encode(report).decode())
+        else:
+            draw(report, Console(), is_running(directory), time.time())
+    if plot:
+        typer.echo(f"picture written to {plot}", err=True)
+
+
+def complete_report(db: CrawlDb, top: int = 10) -> Report:
+    """With what the strategy has learned, if it does."""
+    report = read_report(db, top)
+    return replace(report, learned=explained.learned(db)) if report.strategy == "learned" else report
 
 
 def why(
@@ -148,7 +172,8 @@ def _open(directory: Path) -> CrawlDb:
     return CrawlDb(directory / "crawl.db", readonly=True).open()
 
 
-def _is_running(directory: Path) -> bool:
+def is_running(directory: Path) -> bool:
+    """Is a process at work in this folder?"""
     if not (directory / "crawl.lock").exists() or not os.access(directory / "crawl.lock", os.W_OK):
         return False
     try:

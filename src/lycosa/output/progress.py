@@ -8,11 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
+from lycosa.output.display import Display
+from lycosa.output.show import duration, printable
+
 LINE_EVERY_S = 5.0
+_SPEED_OVER = 6  # reports: the speed of the moment
+_LEFT_OVER = 61  # reports: the time left should not jump about
+_TREND_FROM = 20  # pages: fewer make no trend
+_TREND_STEP = 0.1  # of the rate itself: less is no change
 
 
 class Progress:
@@ -22,24 +27,22 @@ class Progress:
         self._console = console
         self._title = title
         self._clock = clock
-        self._recent: deque[tuple[float, int]] = deque(maxlen=6)
+        self._recent: deque[tuple[float, int, int]] = deque(maxlen=_LEFT_OVER)  # time, pages, relevant pages
         self._printed_at = clock() - LINE_EVERY_S + 1.0
-        self._live = Live(console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
+        self._display = Display(console) if console.is_terminal and not console.is_dumb_terminal else None
 
     def __enter__(self) -> "Progress":
-        if self._live:
-            self._live.start()
         return self
 
     def __exit__(self, *failure: object) -> None:
-        if self._live:
-            self._live.stop()
+        if self._display:
+            self._display.close()
 
     def __call__(self, summary: dict[str, Any]) -> None:
         now = self._clock()
-        self._recent.append((now, summary["pages"]))
-        if self._live:
-            self._live.update(self._table(summary))
+        self._recent.append((now, summary["pages"], summary["relevant"]))
+        if self._display:
+            self._display.show(self._lines(summary))
         elif summary["ended"] or now - self._printed_at >= LINE_EVERY_S:
             self._printed_at = now
             with contextlib.suppress(SystemExit):  # nobody reads any more (`| head`): the crawl goes on
@@ -47,34 +50,91 @@ class Progress:
 
     def line(self, summary: dict[str, Any]) -> str:
         """One line for a log."""
-        facts = ", ".join(f"{name} {value}" for name, value in self._facts(summary))
-        reason = waits_for(summary)
-        return f"{self._title}: {facts}{f', {reason}' if reason else ''}"
-
-    def _table(self, summary: dict[str, Any]) -> Table:
-        table = Table.grid(padding=(0, 2))
-        facts = self._facts(summary)
-        table.add_row(Text(self._title, style="bold"), *(Text(name, style="dim") for name, _ in facts))
-        table.add_row(Text(waits_for(summary) or "crawling"), *(Text(value, style="cyan") for _, value in facts))
-        return table
-
-    def _facts(self, summary: dict[str, Any]) -> list[tuple[str, str]]:
-        return [
-            ("pages", f"{summary['pages']:,}"),
-            ("pages/s", f"{self._speed():.1f}"),
-            ("relevant", f"{summary['relevant']:,}"),
-            ("harvest", f"{summary['harvest_rate']:.3f}"),
-            ("frontier", f"{summary['waiting']:,}"),
-            ("hosts due/waiting", f"{summary['hosts_due']:,}/{summary['hosts_resting']:,}"),
-            ("errors", f"{sum(summary['errors'].values()):,}"),
+        errors = sum(summary["errors"].values())
+        parts = [
+            f"pages {self._pages(summary)}",
+            f"pages/s {self._speed(summary):.1f}",
+            *([f"time left {left}"] if (left := self._left(summary)) else []),
+            f"relevant {summary['relevant']:,}",
+            f"harvest {_harvest(summary)}",
+            f"frontier {summary['waiting']:,}",
+            f"hosts due/resting {summary['hosts_due']:,}/{summary['hosts_resting']:,}",
+            f"errors {errors:,}",
+            *([reason] if (reason := waits_for(summary)) else []),
         ]
+        return f"{self._title}: {', '.join(parts)}"
 
-    def _speed(self) -> float:
-        """Pages a second over the last few reports."""
-        if len(self._recent) < 2:
-            return 0.0
-        (start, before), (end, after) = self._recent[0], self._recent[-1]
-        return (after - before) / (end - start) if end > start else 0.0
+    def _lines(self, summary: dict[str, Any]) -> list[Text]:
+        """What the live display shows: speed, harvest, the last good page, what is being waited for."""
+        left = self._left(summary)
+        good = summary.get("last_good") or {}
+        errors = sum(summary["errors"].values())
+        lines = [
+            _facts(
+                (self._title, ""),
+                ("pages", self._pages(summary)),
+                ("pages/s", f"{self._speed(summary):.1f}"),
+                *([("time left", f"about {left}")] if left else []),
+            ),
+            _facts(("relevant", f"{summary['relevant']:,}"), ("harvest", _harvest(summary))),
+            _facts(
+                ("frontier", f"{summary['waiting']:,}"),
+                ("hosts due", f"{summary['hosts_due']:,}"),
+                ("resting", f"{summary['hosts_resting']:,}"),
+                ("errors", f"{errors:,}"),
+            ),
+        ]
+        if good:
+            lines.append(_facts(("last good page", printable(good["title"]).strip() or "(no title)")))
+            lines.append(Text(f"  {printable(good['url'])}"))
+        lines.append(Text(waits_for(summary) or "crawling", "dim"))
+        return lines
+
+    def _pages(self, summary: dict[str, Any]) -> str:
+        limit = summary.get("limits", {}).get("pages", 0)
+        return f"{summary['pages']:,} of {limit:,}" if limit else f"{summary['pages']:,}"
+
+    def _speed(self, summary: dict[str, Any]) -> float:
+        """Pages a second over the last few reports; at the end, and before there are two, over all the time spent."""
+        recent = [*self._recent][-_SPEED_OVER:]
+        if summary["ended"] or len(recent) < 2 or recent[-1][0] <= recent[0][0]:
+            spent = summary.get("seconds", 0.0)
+            return float(summary["pages"] / spent) if spent else 0.0
+        return (recent[-1][1] - recent[0][1]) / (recent[-1][0] - recent[0][0])
+
+    def _left(self, summary: dict[str, Any]) -> str:
+        """How long until the first of the limits is reached; empty while that cannot be told."""
+        limits = summary.get("limits", {})
+        if summary["ended"] or len(self._recent) < 2:
+            return ""
+        (start, pages, relevant), (end, *now) = self._recent[0], self._recent[-1]
+        left = []
+        for limit, before, after in ((limits.get("pages"), pages, now[0]), (limits.get("relevant"), relevant, now[1])):
+            if limit and after > before:
+                left.append((limit - after) * (end - start) / (after - before))
+        if limits.get("seconds"):
+            left.append(limits["seconds"] - summary["seconds"])
+        return duration(max(0.0, round(min(left)))) if left else ""
+
+
+def _facts(*facts: tuple[str, str]) -> Text:
+    """Names and values in one line; a name without a value is a heading."""
+    parts = (
+        Text.assemble((name, "dim"), " ", (value, "cyan")) if value else Text(name, style="bold")
+        for name, value in facts
+    )
+    return Text("  ").join(parts)
+
+
+def _harvest(summary: dict[str, Any]) -> str:
+    """The rate over all pages, and where it is going."""
+    overall = summary["harvest_rate"]
+    pages, recent = summary.get("recent_pages", 0), summary.get("recent_harvest_rate", 0.0)
+    if summary["ended"] or pages < _TREND_FROM or pages >= summary["pages"]:
+        return f"{overall:.3f}"
+    rising, falling = recent > overall * (1 + _TREND_STEP), recent < overall * (1 - _TREND_STEP)
+    trend = "rising" if rising else "falling" if falling else "steady"
+    return f"{overall:.3f} ({trend}: {recent:.3f} of the last {pages})"
 
 
 def waits_for(summary: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """What a crawl brought, read from its folder: totals, harvest curve, best pages, errors, hosts, and why it stopped."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -57,6 +58,7 @@ class Report(Struct, frozen=True):
     curve: list[float]  # share of relevant pages among those fetched so far, at equal steps
     best: list[BestPage]
     hosts: list[HostReport]
+    n_hosts: int = 0  # all of them, also those not listed
     search: SearchReport | None = None  # if it ever asked an engine
     learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
 
@@ -87,9 +89,10 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
             db.execute("SELECT error, count(*) AS n FROM visits WHERE error != '' GROUP BY error ORDER BY n DESC")
         ),
         refused=msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]),
-        curve=harvest_curve([row[0] for row in db.execute(_ON_TOPIC)], CURVE_POINTS),
+        curve=harvest_curve(relevance_order(db), CURVE_POINTS),
         best=[BestPage(*row) for row in db.execute(_BEST, (top,))],
         hosts=_hosts(db, top),
+        n_hosts=db.execute("SELECT count(*) FROM hosts").fetchone()[0],
         search=msgspec.json.decode(text, type=SearchReport) if (text := db.get("search")) else None,
     )
 
@@ -105,14 +108,19 @@ _ON_TOPIC = "SELECT on_topic FROM visits WHERE error = '' AND digest != '' ORDER
 _BEST = "SELECT url, title, relevance, label FROM visits WHERE relevance IS NOT NULL ORDER BY relevance DESC, n LIMIT ?"
 
 
-def harvest_curve(on_topic: list[Any], points: int) -> list[float]:
+def relevance_order(db: CrawlDb) -> list[bool]:
+    """For each page in the order of fetching: is it relevant?"""
+    return [bool(row[0]) for row in db.execute(_ON_TOPIC)]
+
+
+def harvest_curve(pages: Sequence[bool], points: int) -> list[float]:
     """Relevant pages among all fetched so far, read at `points` equal steps."""
-    if not on_topic:
+    if not pages:
         return []
-    steps = min(points, len(on_topic))
-    marks = {round((step + 1) * len(on_topic) / steps) for step in range(steps)}
+    steps = min(points, len(pages))
+    marks = {round((step + 1) * len(pages) / steps) for step in range(steps)}
     found, curve = 0, []
-    for number, relevant in enumerate(on_topic, 1):
+    for number, relevant in enumerate(pages, 1):
         found += bool(relevant)
         if number in marks:
             curve.append(found / number)

@@ -29,6 +29,14 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
 
 
+def duration(seconds: float) -> str:
+    """A time in the unit people would use."""
+    for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{round(seconds, 1):g} s"
+
+
 def draw(report: Report, console: Console, running: bool, now: float) -> None:
     console.print(Text(status(report, running, now), style="bold"), soft_wrap=True)
     facts = Table(box=None, show_header=False, pad_edge=False)
