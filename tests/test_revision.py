@@ -18,7 +18,7 @@ class Renewing:
         self.new: dict[str, float] = {}
         self.connected: object = None
 
-    def connect(self, db: CrawlDb, refuses: object) -> None:
+    def connect(self, db: CrawlDb, *_: object) -> None:
         self.connected = db
 
     def score(self, visit: Visit) -> Sequence[float]:

@@ -125,12 +125,16 @@ def make_frontier(
     db: CrawlDb, settings: config.Config, scope: Scope, strategy: Strategy, clock: Clock
 ) -> DurableFrontier:
     frontier: DurableFrontier
+
+    def waits(number: int) -> bool:
+        return frontier.waits(number, frontier.waits_with(number))
+
     hosts = Hosts(settings.fetch, lambda number, score: frontier.waits(number, score))
     frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock)
     if isinstance(strategy, Listing):
         frontier.choose_by_lists(strategy)
     if isinstance(strategy, Renews):
-        strategy.connect(db, scope.refuses)
+        strategy.connect(db, scope.refuses, lambda url: waits(frontier.number(url)))
     return frontier
 
 

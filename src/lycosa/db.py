@@ -141,9 +141,12 @@ class CrawlDb:
         row = self.execute("SELECT value FROM notes WHERE key=?", (key,)).fetchone()
         return row[0] if row else ""
 
-    def notes(self, prefix: str) -> Iterator[tuple[str, str]]:
-        """All notes whose key begins so, without the prefix."""
-        rows = self.execute("SELECT key, value FROM notes WHERE key >= ? AND key < ?", (prefix, prefix + "\uffff"))
+    def notes(self, prefix: str, containing: str = "") -> Iterator[tuple[str, str]]:
+        """All notes whose key begins so, without the prefix; only those that contain a text, if one is given."""
+        sql, values = "SELECT key, value FROM notes WHERE key >= ? AND key < ?", [prefix, prefix + "\uffff"]
+        if containing:
+            sql, values = f"{sql} AND instr(value, ?)", [*values, containing]
+        rows = self.execute(sql, values)
         return ((key.removeprefix(prefix), value) for key, value in rows)
 
     def close(self) -> None:

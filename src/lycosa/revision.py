@@ -59,7 +59,9 @@ class Revision:
 class Renews(Protocol):
     """A strategy that, after each visit, gives some of what waits another score. It may keep notes in crawl.db."""
 
-    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str]) -> None: ...  # once; what is out of scope?
+    def connect(
+        self, db: CrawlDb, refuses: Callable[[str, int], str], waits: Callable[[str], bool]
+    ) -> None: ...  # once; what is out of scope, and what waits (is not in flight, say)?
     def renew(self) -> tuple[Sequence[str], Sequence[float]]: ...
 
 

@@ -5,7 +5,7 @@
 Records are frozen; a stage makes a new one from what it was given. Every protocol is one arrow of the picture.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -161,6 +161,40 @@ class Stateful(Protocol):
 
     def save(self) -> dict[str, Any]: ...
     def load(self, state: dict[str, Any]) -> None: ...
+
+
+class Scored(Struct, frozen=True):
+    """A link, its score, and what is known of the page that gave it: what a strategy is asked to explain."""
+
+    link: Link
+    score: float
+    fetched: bool
+    source: Verdict | None = None  # of the page it was found on
+    from_seed: bool = False  # is that page a seed?
+
+
+class Explanation(Struct, frozen=True):
+    """Why a link has its score."""
+
+    because: str  # goes on from "fetched because" and "its score is 0.5 because"
+    parts: Mapping[str, float] = {}  # what was added up, if anything was
+    total: str = ""  # what the sum of the parts is called
+
+
+class Notes(Protocol):
+    """What a strategy left in crawl.db, to be read."""
+
+    def get(self, key: str, default: str = "") -> str: ...
+    def noted(self, key: str) -> str: ...
+    def notes(self, prefix: str, containing: str = "") -> Iterable[tuple[str, str]]: ...
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A strategy that can say why a link has its score. It is new, as crawl.toml describes it: it has neither met the
+    judge nor loaded its state, so that an answer takes no time."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation: ...
 
 
 class Frontier(Protocol):

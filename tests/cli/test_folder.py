@@ -18,7 +18,7 @@ from lycosa import cli, config
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.run import lock
-from lycosa.strategy.explained import IN_WORDS
+from lycosa.strategy.reasons import IN_WORDS
 
 
 class Outcome(NamedTuple):
@@ -360,11 +360,29 @@ async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> N
     assert "relevance" in out
     for asked in (url, waiting):
         told = (await in_thread("why", folder, asked)).out
-        assert "what made the score (log-odds):" in told
+        assert "what made the score (log-odds " in told
         assert "its own words, in anchor and address" in told
     assert "it waits" in told
+    assert told.startswith("Not fetched yet. Its score is 0.")
+    assert "URLs that wait come before it." in told
+    assert "The crawl is over: limit of 30 pages." in told
     outcome = await in_thread("why", folder, "http://nobody.knows/")
     assert (outcome.code, outcome.err) == (2, "lycosa: http://nobody.knows/: this crawl does not know the URL\n")
+
+
+async def test_why_asks_the_strategy_that_crawled(web: Any, in_thread: Any, tmp_path: Path) -> None:
+    """Also one that crawl.toml does not name."""
+    made, port = web
+    folder = write(tmp_path / "c", made.seeds(port))
+    await in_thread("crawl", folder, "--pages", "10", "--strategy", "best-first")
+    with sqlite3.connect(folder / "crawl.db") as db:
+        url = db.execute("SELECT url FROM visits WHERE depth > 0 LIMIT 1").fetchone()[0]
+    out = (await in_thread("why", folder, url)).out
+    assert out.startswith("Fetched because the page it was found on has relevance 0.")
+    assert "what made the score" not in out
+    with sqlite3.connect(folder / "crawl.db") as db:
+        db.execute("UPDATE meta SET value='of-a-package-that-is-gone' WHERE key='strategy'")
+    assert (await in_thread("why", folder, url)).out.startswith("Fetched (its strategy does not say why).")
 
 
 COLUMNS = (

@@ -14,7 +14,7 @@ from lycosa.db import CrawlDb
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.contract import check_strategy, odd_visits, web
 from lycosa.strategy.rule_base import RuleBase, save
-from lycosa.types import Strategy, Visit
+from lycosa.types import Explanation, Notes, Scored, Strategy, Visit
 
 
 class Topic:
@@ -236,6 +236,24 @@ class NoMerge:
     score, learn = Good.score, Good.learn
 
 
+@dataclass
+class Evasive(Good):
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return Explanation("")
+
+
+@dataclass
+class ExplainsByText(Good):
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return "because"  # type: ignore[return-value]
+
+
+@dataclass
+class NamelessSum(Good):
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return Explanation("it is short", {"length": 1.0})
+
+
 ONE = Good()
 
 
@@ -261,6 +279,9 @@ ONE = Good()
         (NoStart, "model_ is learned, so it needs a default"),
         (Plain, "no dataclass"),
         (NoMerge, "no method merge"),
+        (Evasive, "does not say why"),
+        (ExplainsByText, "gives a str, not an Explanation"),
+        (NamelessSum, "no name for their sum"),
         (lambda: ONE, "a new strategy each time"),
     ],
 )

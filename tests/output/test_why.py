@@ -1,29 +1,36 @@
 """How a crawl came to know a URL: a seed, a link, a search, a robots.txt."""
 
 import io
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
-from lycosa.db import CrawlDb
-from lycosa.output.why import draw_path, read_path
+from lycosa.db import DONE, WAITING, CrawlDb
+from lycosa.output.why import Step, draw_path, draw_why, read_path, scored, sentence
 from lycosa.store.visits import VisitStore
-from lycosa.types import SEED_SCORE, Link, Page, Reply, Verdict, Visit
+from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Page, Reply, Verdict, Visit
 
 
 def told(link: Link, score: float, visited: bool, judged: bool = True) -> list[str]:
     """The lines about a URL that is visited, or waits."""
     db = CrawlDb(":memory:").open()
+    row = (1, link.url, 0, link.anchor, link.depth, score, DONE if visited else WAITING)
+    db.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     if visited:
         store = VisitStore(db, None)
         store.open()
         page = Page(link.url) if judged else Page(link.url, seeds=[Link("http://b/")])
         digest = "x" if judged else ""
         store.write(Visit(Reply(link, link.url, 200), page, Verdict(0.5, True), score, digest))
-    else:
-        db.execute("INSERT INTO urls VALUES (1, ?, 0, ?, ?, ?, 0)", (link.url, link.anchor, link.depth, score))
+    return lines(draw_path, read_path(db, link.url))
+
+
+def lines(draw: Callable[..., None], path: list[Step], *given: Any) -> list[str]:
     console = Console(file=io.StringIO(), width=120)
-    draw_path(read_path(db, link.url), console)
+    draw(path, console, *given)
     return [line.strip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -50,3 +57,49 @@ def test_a_sitemap_is_named_by_robots_txt() -> None:
     lines = told(Link("http://a/sitemap.xml"), 1.0, visited=True, judged=False)
     assert lines[1:] == ["named by robots.txt", "visit 1: a sitemap, not judged"]
     assert told(Link("http://a/sitemap.xml"), SEED_SCORE, visited=True, judged=False)[1] == "a seed"
+
+
+# -- why ---------------------------------------------------------------------------------------------------------------
+
+SEED = Step(1, "http://a/", 0, "", SEED_SCORE, 0, True, 1, 200, final_url="http://a/", relevance=0.25, title="A")
+PAGE = Step(2, "http://a/b", 1, "b", 0.25, 1, True, 2, 200, final_url="http://a/c", relevance=0.5, on_topic=True)
+MOVED = Step(3, "http://a/c", 2, "", 0.0, 0, True, fate="reached by the redirect above")
+WAITS = Step(4, "http://a/d", 3, "d", 0.5, 2, False, fate="it waits")
+BECAUSE = Explanation("its page is relevant", {"one": 0.25, "other": 0.25}, "score")
+
+
+def test_it_starts_with_one_plain_sentence() -> None:
+    assert sentence(SEED, None) == "Fetched because it is a seed."
+    assert sentence(PAGE, BECAUSE) == "Fetched because its page is relevant."
+    assert sentence(PAGE, None) == "Fetched (its strategy does not say why)."
+    assert sentence(MOVED, None) == "Not fetched by itself: a redirect led to it."
+    assert sentence(WAITS, BECAUSE) == "Not fetched yet. Its score is 0.5000 because its page is relevant."
+    assert sentence(replace(PAGE, error="timeout"), BECAUSE) == "Tried because its page is relevant."
+    assert sentence(replace(SEED, n=0, is_done=False), None) == "Not fetched yet, though it is a seed and comes first."
+    assert sentence(replace(SEED, anchor="wolf spider"), None) == "Fetched because a search found it."
+
+
+def test_the_parts_of_a_score_come_with_their_sum() -> None:
+    told = lines(draw_why, [SEED, PAGE, MOVED, WAITS], BECAUSE)
+    assert told[0].startswith("Not fetched yet.")
+    at = told.index("what made the score (score 0.500, the sum of these):")
+    assert told[at + 1 : at + 3] == ["+0.250  one", "+0.250  other"]
+
+
+def test_the_page_that_speaks_for_a_link_may_have_been_reached_by_a_redirect() -> None:
+    link = scored([SEED, PAGE, MOVED, WAITS])
+    assert link.link == Link("http://a/d", "http://a/c", "d", 2)
+    assert (link.score, link.fetched, link.from_seed) == (0.5, False, False)
+    assert link.source == Verdict(0.5, True)
+    assert scored([SEED, PAGE]).from_seed
+    assert scored([SEED]).source is None
+
+
+def test_the_path_follows_the_pages_that_gave_the_scores() -> None:
+    db = CrawlDb(":memory:").open()
+    rows = [("http://a/", 0), ("http://a/b", 1), ("http://a/c", 2), ("http://a/d", 2)]
+    for number, (url, source) in enumerate(rows, 1):
+        db.execute("INSERT INTO urls VALUES (?, ?, ?, '', 0, 0.5, 0)", (number, url, source))
+    assert [step.url for step in read_path(db, "http://a/d")] == ["http://a/", "http://a/b", "http://a/d"]
+    with pytest.raises(BadInput, match="does not know"):
+        read_path(db, "http://a/e")

@@ -15,11 +15,12 @@ from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
 from lycosa.strategy.evidence import PRIOR
-from lycosa.strategy.explained import IN_WORDS, ITS_TURN, explain, learned
-from lycosa.strategy.learned import CALLED, HELD_BACK, MOST_CREDIT, SOURCES, Learned
+from lycosa.strategy.explained import learned
+from lycosa.strategy.learned import CALLED, MOST_CREDIT, SOURCES, Learned
 from lycosa.strategy.link_words import LinkWords
+from lycosa.strategy.reasons import HELD_BACK, IN_WORDS, START
 from lycosa.strategy.rule_base import RuleBase, save
-from lycosa.types import SEED_SCORE, BadInput, Exchange, Link, Page, Reply, Verdict, Visit
+from lycosa.types import SEED_SCORE, BadInput, Exchange, Explanation, Link, Page, Reply, Scored, Verdict, Visit
 
 HOME = "http://a.example/"
 GOOD, BAD = Verdict(0.9, True, "course", {"course": 0.9}), Verdict(0.1, False, "other", {"course": 0.1})
@@ -36,7 +37,7 @@ def make(db: CrawlDb | None = None, **options: Any) -> Learned:
     strategy = Learned(**options)
     strategy.prepare(Path(), Glancing())
     if db:
-        strategy.connect(db, lambda url, depth: "")
+        strategy.connect(db, lambda url, depth: "", lambda url: True)
     return strategy
 
 
@@ -59,6 +60,16 @@ def turn(strategy: Learned, visit: Visit) -> dict[str, float]:
     scores = {link.url: score for link, score in zip(visit.page.links, strategy.score(visit), strict=True)}
     urls, renewed = strategy.renew()
     return scores | dict(zip(urls, renewed, strict=True))
+
+
+def worth(strategy: Learned, url: str) -> float:
+    link = strategy.waiting_[url]
+    return strategy.worth(link, url, link.best)
+
+
+def told(db: CrawlDb, url: str, score: float, fetched: bool = True) -> Explanation:
+    """What `why` has to tell of a URL, from crawl.db alone."""
+    return Learned().explain(Scored(Link(url), score, fetched), db)
 
 
 def kids(folder: str, count: int) -> list[str]:
@@ -255,7 +266,8 @@ def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
 
 def test_links_out_of_scope_take_no_room() -> None:
     strategy = Learned()
-    strategy.connect(CrawlDb(":memory:").open(), lambda url, depth: "host" if "b.example" in url else "")
+    refuses = lambda url, depth: "host" if "b.example" in url else ""  # noqa: E731
+    strategy.connect(CrawlDb(":memory:").open(), refuses, lambda url: True)
     turn(strategy, page(HOME, ["http://a.example/in", "http://b.example/out"]))
     assert list(strategy.waiting_) == ["http://a.example/in"]
 
@@ -298,7 +310,7 @@ def test_a_part_of_a_host_that_brought_nothing_is_left_for_others() -> None:
     for number in range(2):
         turn(strategy, page(f"http://a.example/~ann/{number}", [], BAD, HOME))
         turn(strategy, page(f"http://a.example/~bob/{number}", [], GOOD, HOME))
-    ann, bob, cat = (strategy.worth(strategy.waiting_[f"http://a.example/~{name}/2"]) for name in ("ann", "bob", "cat"))
+    ann, bob, cat = (worth(strategy, f"http://a.example/~{name}/2") for name in ("ann", "bob", "cat"))
     assert ann < cat == bob  # one target does not make a part of a host full of them
 
 
@@ -344,12 +356,12 @@ def test_whose_turn_it_is_survives_a_restart_and_is_told() -> None:
     db.put("state:strategy", msgspec.json.encode(strategy.save()).decode())
     restarted = make(db)
     restarted.load(msgspec.json.decode(db.get("state:strategy")))
-    assert restarted.worth(restarted.waiting_[url]) == 1.0
+    assert worth(restarted, url) == 1.0
     assert restarted.levels_.turn(restarted.waiting_) == strategy.levels_.turn(strategy.waiting_) != url
-    assert sum(explain(db, url).values()) == pytest.approx(30)
-    assert next(iter(explain(db, url))) == ITS_TURN
-    turn(strategy, page(url, [], BAD, HOME))
-    assert ITS_TURN in explain(db, url)
+    assert told(db, url, 1.0, fetched=False).because.startswith("it is its turn")
+    turn(strategy, page(url, [], BAD, HOME, score=1.0))
+    assert told(db, url, 1.0).because.startswith("it is its turn")
+    assert not told(db, url, 1.0).parts  # no evidence made this score
 
 
 def test_a_seed_that_is_found_again_stays_one() -> None:
@@ -403,8 +415,8 @@ def test_neighbours_of_a_success_on_the_page_come_first() -> None:
     turn(strategy, page(HOME, kids("x", 30)))
     turn(strategy, page(kids("x", 1)[0], [], GOOD, HOME))
     turn(strategy, page(kids("x", 30)[29], [], BAD, HOME))
-    worth = [strategy.worth(strategy.waiting_[url]) for url in kids("x", 29)[1:]]
-    assert worth[0] == worth[3] > worth[4] == worth[8] > worth[9] == worth[18] > worth[-1]
+    found = [worth(strategy, url) for url in kids("x", 29)[1:]]
+    assert found[0] == found[3] > found[4] == found[8] > found[9] == found[18] > found[-1]
 
 
 class Classed(Glancing):
@@ -425,7 +437,7 @@ def classed(folder: Path, db: CrawlDb | None = None, only: str = "leads") -> Lea
     strategy = Learned(without=[name for name in PRIOR if name != only])
     strategy.prepare(folder, Classed())
     if db:
-        strategy.connect(db, lambda url, depth: "")
+        strategy.connect(db, lambda url, depth: "", lambda url: True)
     return strategy
 
 
@@ -532,20 +544,23 @@ def test_it_finds_more_than_a_blind_crawl() -> None:
 def test_each_link_can_be_explained_and_what_was_learned_told(tmp_path: Path) -> None:
     db = CrawlDb(tmp_path / "crawl.db").open()
     strategy = make(db)
-    turn(strategy, page(HOME, kids("x", 6), words=["course"] * 4 + ["weather"] * 2))
+    *_, asked_url, _, waiting_url = kids("x", 6)
+    scores = turn(strategy, page(HOME, kids("x", 6), words=["course"] * 4 + ["weather"] * 2))
     for url in kids("x", 4):
-        turn(strategy, page(url, [], GOOD, HOME))
+        taken = scores[url]
+        scores |= turn(strategy, page(url, [], GOOD, HOME, score=taken))
     db.put("state:strategy", msgspec.json.encode(strategy.save()).decode())
     db.commit()
     db.close()
     reading = CrawlDb(tmp_path / "crawl.db", readonly=True).open()
-    asked, waits = explain(reading, kids("x", 4)[3]), explain(reading, kids("x", 6)[5])
-    assert IN_WORDS["siblings"] in asked
-    assert sum(waits.values()) == pytest.approx(
-        strategy.weights_.log_odds(strategy.evidence(strategy.waiting_[kids("x", 6)[5]])) - strategy.weights_.bias
-    )
-    assert list(map(abs, asked.values())) == sorted(map(abs, asked.values()), reverse=True)
-    assert explain(reading, "http://nobody.example/") == {}
+    asked, waits = told(reading, asked_url, taken), told(reading, waiting_url, scores[waiting_url], fetched=False)
+    assert IN_WORDS["siblings"] in asked.parts
+    for explanation, score in ((asked, taken), (waits, scores[waiting_url])):
+        assert explanation.total == "log-odds"
+        assert sum(explanation.parts.values()) == pytest.approx(math.log(score / (1 - score)), abs=0.0006)
+        _, *parts = explanation.parts.values()
+        assert list(map(abs, parts)) == sorted(map(abs, parts), reverse=True)
+        assert next(iter(explanation.parts)) == START
     sections = learned(reading)
     assert sections["words"]["“cours”"] > 0
     assert sections["hosts"]["a.example"] > 0
@@ -560,8 +575,8 @@ def test_what_another_version_knew_is_named() -> None:
     turn(strategy, page(kids("x", 3)[0], [], GOOD, HOME))
     state = strategy.save()
     state["weights"]["values"].pop()
-    db.note(f"learned why {kids('x', 3)[0]}", "[0.5]")
+    db.note(f"learned why {kids('x', 3)[0]}", "[500]")
     db.put("state:strategy", msgspec.json.encode(state).decode())
-    for read in (lambda: make(db).load(state), lambda: learned(db), lambda: explain(db, kids("x", 3)[0])):
+    for read in (lambda: make(db).load(state), lambda: learned(db), lambda: told(db, kids("x", 3)[0], 0.5)):
         with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):
             read()

@@ -13,9 +13,10 @@ import typer
 from msgspec.structs import replace
 from rich.console import Console
 
-from lycosa import config
+from lycosa import build, config
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
+from lycosa.frontier.scope import Scope
 from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -23,11 +24,12 @@ from lycosa.output.progress import Progress
 from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
 from lycosa.output.table import Row, write_table
-from lycosa.output.why import draw_path, read_path
+from lycosa.output.waits import read_waits
+from lycosa.output.why import draw_why, read_path, scored
 from lycosa.output.xtm import export as write_map
 from lycosa.run import lock, run_folder
-from lycosa.strategy import explained
-from lycosa.types import SEED_SCORE, BadInput
+from lycosa.strategy import STRATEGIES, explained, strategies
+from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
@@ -126,11 +128,25 @@ def why(
     directory: Dir,
     url: Annotated[str, typer.Argument(metavar="URL", help="A URL the crawl knows.", show_default=False)],
 ) -> None:
-    """The path of links from a seed to a URL, each score, the verdict and its reasons."""
+    """Why a URL was fetched or still waits: its path from a seed, what made its score, the verdict and its reasons."""
+    settings, source = config.load(directory)
     db = _open(directory)
     path = read_path(db, url)
-    evidence = explained.explain(db, path[-1].url) if db.get("strategy") == "learned" else {}
-    draw_path(path, Console(), evidence)
+    step = path[-1]
+    refused = Scope(settings.scope).refuses(step.url, step.depth)
+    waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
+    draw_why(path, Console(), _explained(db, settings, source, scored(path)), waits)
+
+
+def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link: Scored) -> Explanation | None:
+    """What the strategy says; it is made from crawl.toml, unless `--strategy` chose another."""
+    kind = db.get("strategy")
+    kinds = STRATEGIES if kind in STRATEGIES else strategies()
+    if kind not in kinds or link.score >= SEED_SCORE:
+        return None
+    options = settings.strategy if settings.strategy.get("kind") == kind else {"kind": kind}
+    strategy = build.make("strategy", kinds, options, source)
+    return strategy.explain(link, db) if isinstance(strategy, Explains) else None
 
 
 class Format(StrEnum):

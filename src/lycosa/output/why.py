@@ -1,4 +1,4 @@
-"""Why a URL was asked, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
+"""Why a URL was fetched, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,26 +12,26 @@ from rich.text import Text
 from lycosa import urls
 from lycosa.db import DONE, CrawlDb
 from lycosa.output.show import printable
-from lycosa.types import SEED_SCORE, BadInput
+from lycosa.output.waits import Waits, waits_for
+from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Scored, Verdict
 
-_VISIT = (
-    "SELECT url, source, anchor, score, depth, n, status, error, detail, final_url, title, relevance, on_topic, label,"
-    " why, duplicate_of FROM visits WHERE url = ? ORDER BY n DESC LIMIT 1"
-)
-_KNOWN = (
-    "SELECT u.url, coalesce(s.url, ''), u.anchor, u.score, u.depth, u.state FROM urls u"
-    " LEFT JOIN urls s ON s.id = u.source WHERE u.url = ?"
+_KNOWN = "SELECT id, url, source, anchor, score, depth, state FROM urls WHERE"
+_VISITED = (
+    "SELECT url, score, n, status, error, detail, final_url, title, relevance, on_topic, label, why, duplicate_of"
+    " FROM visits WHERE url IN ({}) ORDER BY n"
 )
 
 
 class Step(Struct, frozen=True):
     """One URL on the path, as it was found and as it was judged."""
 
+    id: int
     url: str
-    source: str
+    source: int  # the id of the page that gave it its score
     anchor: str
     score: float
     depth: int
+    is_done: bool
     n: int = 0  # 0: not visited
     status: int = 0
     error: str = ""
@@ -45,53 +45,102 @@ class Step(Struct, frozen=True):
     duplicate_of: str = ""
     fate: str = ""  # of a URL that was not visited
 
+    @property
+    def is_seed(self) -> bool:
+        """Nobody linked to it: a person named it, or a search or sitemap if it has a score of its own."""
+        return not self.source and not self.depth
+
 
 def read_path(db: CrawlDb, text: str) -> list[Step]:
     """From the seed to the URL; BadInput if the crawl does not know it."""
     url = urls.from_person(text)
-    step = _step(db, url) if url else None
-    if step is None and url:
-        row = db.execute("SELECT url FROM visits WHERE final_url = ? LIMIT 1", (url,)).fetchone()
-        step = _step(db, row[0]) if row else None
-    if step is None:
+    row = db.execute(f"{_KNOWN} url = ?", (url,)).fetchone() if url else None
+    if row is None:
         raise BadInput(f"{text}: this crawl does not know the URL")
-    path = [step]
-    while step.source and (step := _step(db, step.source) or Step(step.source, "", "", 0.0, 0)) not in path:
-        path.append(step)
-    return path[::-1]
+    rows = [row]
+    while (source := rows[-1][2]) and source not in {found[0] for found in rows}:
+        row = db.execute(f"{_KNOWN} id = ?", (source,)).fetchone()
+        if row is None:
+            break
+        rows.append(row)
+    steps = [_step(*row) for row in rows]
+    visits = _visits(db, [step.url for step in steps])
+    return [_visited(db, step, visits.get(step.url)) for step in steps[::-1]]
 
 
-def _step(db: CrawlDb, url: str) -> Step | None:
-    row: Any = db.execute(_VISIT, (url,)).fetchone()
-    if row:
-        values = dict(zip(Step.__struct_fields__, row, strict=False))
-        values["on_topic"] = bool(values["on_topic"])
-        values["why"] = msgspec.json.decode(values["why"] or "{}", type=dict[str, float])
-        return Step(**values)
-    row = db.execute(_KNOWN, (url,)).fetchone()
-    if not row:
-        return None
-    step = Step(*row[:5])
-    closed = db.execute("SELECT closed FROM hosts WHERE name = ? AND closed != ''", (urls.host(url),)).fetchone()
-    fate = "reached by the redirect above" if row[5] == DONE else f"its host is closed: {closed[0]}" if closed else ""
-    return replace(step, fate=fate or "it waits")
+def _step(number: int, url: str, source: int, anchor: str, score: float, depth: int, state: int) -> Step:
+    return Step(number, url, source, anchor, score, depth, state == DONE)
 
 
-def draw_path(path: list[Step], console: Console, evidence: Mapping[str, float] | None = None) -> None:
-    """The path, the reasons of the verdict, and of the score where the strategy gives any."""
+def _visits(db: CrawlDb, path: list[str]) -> dict[str, tuple[Any, ...]]:
+    """The last visit of each URL, read at once: the table has no index on URLs."""
+    rows = db.execute(_VISITED.format(", ".join("?" * len(path))), path).fetchall()
+    return {row[0]: row[1:] for row in rows}
+
+
+def _visited(db: CrawlDb, step: Step, visit: tuple[Any, ...] | None) -> Step:
+    if visit is None:
+        closed = db.execute("SELECT closed FROM hosts WHERE name = ?", (urls.host(step.url),)).fetchone()
+        fate = f"its host is closed: {closed[0]}" if closed and closed[0] else "it waits"
+        return replace(step, fate="reached by the redirect above" if step.is_done else fate)
+    names = ("score", "n", "status", "error", "detail", "final_url", "title", "relevance", "on_topic", "label", "why")
+    values = dict(zip((*names, "duplicate_of"), visit, strict=True))
+    values["on_topic"] = bool(values["on_topic"])
+    values["why"] = msgspec.json.decode(values["why"] or "{}", type=dict[str, float])
+    return replace(step, **values)
+
+
+def scored(path: list[Step]) -> Scored:
+    """What a strategy must know to explain the score of the URL at the end of the path."""
+    step = path[-1]
+    pages = [page for page in path[:-1] if page.relevance is not None]
+    page = pages[-1] if pages and step.source else None  # a redirect may stand between them
+    link = Link(step.url, path[-2].url if step.source and len(path) > 1 else "", step.anchor, step.depth)
+    verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
+    return Scored(link, step.score, bool(step.n), verdict, bool(page and page.is_seed))
+
+
+def draw_why(path: list[Step], console: Console, explanation: Explanation | None, waits: Waits | None = None) -> None:
+    """One sentence, the path, what it waits for, and the reasons of score and verdict."""
+    console.print(Text(printable(sentence(path[-1], explanation))), soft_wrap=True)
+    if waits:
+        for line in waits_for(waits):
+            console.print(Text(printable(line)), soft_wrap=True)
+    console.print()
+    draw_path(path, console)
+    if explanation and explanation.parts:
+        total = f"{sum(explanation.parts.values()):.3f}"
+        _draw_reasons(
+            f"what made the score ({explanation.total} {total}, the sum of these)", explanation.parts, console
+        )
+    _draw_reasons("what moved the verdict", path[-1].why, console)
+
+
+def sentence(step: Step, explanation: Explanation | None) -> str:
+    """In plain words."""
+    if step.is_done and not step.n:
+        return "Not fetched by itself: a redirect led to it."
+    if step.is_seed and step.score >= SEED_SCORE:
+        named = "a search found it" if step.anchor else "it is a seed"
+        return f"Fetched because {named}." if step.n else f"Not fetched yet, though {named} and comes first."
+    because = f"because {explanation.because}" if explanation else "(its strategy does not say why)"
+    if step.n:
+        return f"{'Tried' if step.error else 'Fetched'} {because}."
+    return f"Not fetched yet. Its score is {step.score:.4f} {because}."
+
+
+def draw_path(path: list[Step], console: Console) -> None:
     for number, step in enumerate(path):
         console.print(Text(f"{'  ' * number}{'└ ' if number else ''}{step.url}", style="bold"), soft_wrap=True)
         for line in _lines(step):
             console.print(Text(printable(f"{'  ' * (number + 1)}{line}")), soft_wrap=True)
-    _draw_reasons("what moved the verdict", path[-1].why, console)
-    _draw_reasons("what made the score (log-odds)", evidence or {}, console)
 
 
 def _draw_reasons(heading: str, reasons: Mapping[str, float], console: Console) -> None:
     if reasons:
         console.print(f"\n{heading}:")
         for term, weight in reasons.items():
-            console.print(Text(printable(f"  {weight:+9.4f}  {term}")), soft_wrap=True)
+            console.print(Text(printable(f"  {weight:+9.3f}  {term}")), soft_wrap=True)
 
 
 def _origin(step: Step) -> str:

@@ -6,7 +6,8 @@ Nothing is dropped: links of irrelevant pages wait until nothing better is left.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lycosa.types import Visit
+from lycosa.strategy.plainly import by_relevance
+from lycosa.types import Explanation, Notes, Scored, Visit
 
 
 @dataclass
@@ -21,3 +22,6 @@ class BestFirst:
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return by_relevance(scored)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lycosa.types import Visit
+from lycosa.types import Explanation, Notes, Scored, Visit
 
 
 @dataclass
@@ -18,3 +18,6 @@ class BreadthFirst:
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return Explanation("all links are worth the same, and are fetched in the order in which they are found")

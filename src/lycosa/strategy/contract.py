@@ -12,7 +12,19 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lycosa.types import SEED_SCORE, Link, Page, Reply, Stateful, Strategy, Verdict, Visit
+from lycosa.types import (
+    SEED_SCORE,
+    Explains,
+    Explanation,
+    Link,
+    Page,
+    Reply,
+    Scored,
+    Stateful,
+    Strategy,
+    Verdict,
+    Visit,
+)
 
 SCORES = (0.0, 0.25, 0.5, 1.0, 3.0, 140.0)
 _HOSTS = ("a.example", "b.example", "c.example")
@@ -31,6 +43,7 @@ def check_strategy(make: Callable[[], Strategy], resume: Callable[[Strategy], St
     check_merge(make)
     check_repeatable(make)
     check_restart(make, resume or (lambda _: make()))
+    check_explanation(make)
 
 
 def check_form(make: Callable[[], Strategy]) -> None:
@@ -119,6 +132,34 @@ def check_restart(make: Callable[[], Strategy], resume: Callable[[Strategy], Str
             before, after = list(turn(strategy, visit)), list(turn(restarted, visit))
             lost = "what save() gave" if isinstance(strategy, Stateful) else "without save and load"
             assert before == after, f"after a restart {lost} does not suffice: other scores at {visit.reply.link.url}"
+
+
+def check_explanation(make: Callable[[], Strategy]) -> None:
+    """A strategy that can explain a score does so without having seen the crawl, and whoever named the link."""
+    strategy = make()
+    if not isinstance(strategy, Explains):
+        return
+    page, found = Verdict(0.7, True, "PH"), Link("http://a.example/p7", "http://a.example/p3", "web", 2)
+    for link, source in ((found, page), (Link("http://a.example/"), None)):
+        for fetched in (True, False):
+            told = strategy.explain(Scored(link, 0.7, fetched, source), _NoNotes())
+            assert isinstance(told, Explanation), f"explain() gives a {type(told).__name__}, not an Explanation"
+            assert told.because, f"explain() does not say why {link.url} is worth what it is worth"
+            assert math.isfinite(sum(told.parts.values())), f"the parts of {link.url} do not add up: {told.parts}"
+            assert told.total or not told.parts, "explain() gives parts, but no name for their sum"
+
+
+class _NoNotes:
+    """A crawl.db in which the strategy left nothing."""
+
+    def get(self, key: str, default: str = "") -> str:
+        return default
+
+    def noted(self, key: str) -> str:
+        return ""
+
+    def notes(self, prefix: str, containing: str = "") -> Sequence[tuple[str, str]]:
+        return ()
 
 
 def turn(strategy: Strategy, visit: Visit) -> Sequence[float]:

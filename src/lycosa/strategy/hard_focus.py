@@ -7,7 +7,8 @@ Seeds are followed whatever the judge thinks of them: a person chose them, and w
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lycosa.types import Visit
+from lycosa.strategy.plainly import by_relevance
+from lycosa.types import Explanation, Notes, Scored, Visit
 
 DROPPED = -1.0
 
@@ -26,3 +27,8 @@ class HardFocus:
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        on_topic = scored.source is not None and scored.source.on_topic
+        seed = " and is a seed, whose links are followed whatever it is about"
+        return by_relevance(scored, " and is on topic" if on_topic else seed if scored.from_seed else "")

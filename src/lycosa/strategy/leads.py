@@ -5,18 +5,23 @@ are worth by its class, also where the target lies behind pages that are off top
 crawl (`lycosa topic rules`) are where it starts; they also say where links lead by their words.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from math import log
+from pathlib import Path
 from typing import Any
 
+from lycosa.strategy import rule_base
 from lycosa.strategy.link_words import Promises
 from lycosa.strategy.rule_base import RuleBase
+from lycosa.types import BadInput
 
 Targets = Callable[[Sequence[str]], Sequence[str]]
 MOST_RULES = 3  # on a path
 BEFOREHAND = 30.0  # pages that rules from elsewhere count for, for each class: what is seen here soon counts more
 EVERY = 10  # pages after which the paths are counted anew
 LEAST = 0.05  # a chance below this is as good as none: so a class that was seen once does not end a search
+_log = logging.getLogger(__name__)
 
 
 class Leads:
@@ -30,6 +35,16 @@ class Leads:
         self.seen = 0
         self.promises = Promises([])  # of words of links, learned elsewhere
         self._surplus: dict[str, float] = {}
+
+    def prepare(self, folder: Path, targets: Targets) -> None:
+        """With the rules of the crawl folder, if there are any."""
+        path = folder / rule_base.NAME
+        rules = rule_base.load(path) if path.exists() else None
+        if rules and not targets(rules.classes):
+            raise BadInput(f"{path}: made for other classes than the topic has; make it anew, or take it away")
+        if rules and rules.format < rule_base.FORMAT:
+            _log.warning("%s: made by an older Lycosa; made anew it would also tell words of links", path)
+        self.start(targets, rules)
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:
         """With rules that were mined elsewhere, if there are any."""

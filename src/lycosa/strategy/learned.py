@@ -7,7 +7,6 @@ Every visit teaches it: what links of the same page, host, kind of address, clas
 these to trust. A link's score follows what happens to its siblings while it waits.
 """
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
@@ -20,16 +19,15 @@ from msgspec import Meta
 
 from lycosa import urls
 from lycosa.db import CrawlDb
-from lycosa.strategy import rule_base
 from lycosa.strategy.addresses import folder_of, twins, words_of
 from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Levels, Scale, Source, Surpluses, Tally, Waiting
 from lycosa.strategy.leads import Leads
-from lycosa.strategy.online import Weights, chance
-from lycosa.types import BadInput, Glances, Page, Verdict, Visit, glances
+from lycosa.strategy.online import Weights
+from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
+from lycosa.types import Explanation, Glances, Notes, Page, Scored, Verdict, Visit, glances
 
 SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
-HELD_BACK = 0.01
 READ = 8  # links of a page, best words first, around which the words are judged too
 UNKNOWN = -1.0  # relevance of words that nobody judged
 ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
@@ -37,7 +35,6 @@ ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl fi
 MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
 AREA = 0.3  # pages more: in so small a part of a host a few failures tell enough
 LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
-_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -53,6 +50,7 @@ class Learned:
     judge_: Any = field(init=False, repr=False, default=None)
     db_: Any = field(init=False, repr=False, default=None)
     refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
+    waits_: Callable[[str], bool] = field(init=False, repr=False, default_factory=lambda: lambda url: True)
     weights_: Weights = field(init=False, repr=False, default_factory=lambda: Weights(PRIOR, BIAS))
     surplus_: Surpluses = field(init=False, repr=False, default_factory=Surpluses)  # by host, word, ...
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
@@ -70,6 +68,7 @@ class Learned:
     twins_: list[str] = field(init=False, repr=False, default_factory=list)  # addresses of the page under way that wait
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are looked at again next
     unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be noted
+    reasons_: Reasons = field(init=False, repr=False, default_factory=Reasons)  # what made the scores
 
     def __post_init__(self) -> None:
         self.weights_ = Weights(PRIOR, BIAS, self.without)
@@ -79,16 +78,11 @@ class Learned:
     def prepare(self, folder: Path, judge: Any) -> None:
         self.judge_ = judge if isinstance(judge, Glances) else None
         if hasattr(judge, "targets"):
-            path = folder / rule_base.NAME
-            rules = rule_base.load(path) if path.exists() else None
-            if rules and not judge.targets(rules.classes):
-                raise BadInput(f"{path}: made for other classes than the topic has; make it anew, or take it away")
-            if rules and rules.format < rule_base.FORMAT:
-                _log.warning("%s: made by an older Lycosa; made anew it would also tell words of links", path)
-            self.leads_.start(judge.targets, rules)
+            self.leads_.prepare(folder, judge.targets)
 
-    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], *_: object) -> None:
-        self.db_, self.refuses_ = db, refuses
+    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], waits: Callable[[str], bool]) -> None:
+        self.db_, self.refuses_, self.waits_ = db, refuses, waits
+        self.reasons_.db = db
 
     # -- what a visit teaches -----------------------------------------------------------------------------------------
 
@@ -101,8 +95,9 @@ class Learned:
             self._take(url, not reply.error)
         if self.up_ is None:
             return
+        pages = [source.number for source, _ in self.up_.found]
+        self._note(f"why {reply.link.url}", self.reasons_.told(reply.link.url, visit.score, pages, self.up_.turn))
         evidence = self.evidence(self.up_)
-        self._note(f"why {reply.link.url}", self.weights_.parts(evidence))
         self.idle_ += not reply.error and max(evidence[YIELD]) <= 0
         if reply.error:  # nothing was learned of the topic; but a host that fails is no place to look
             self._count(self.up_.host, 0.0)
@@ -191,7 +186,8 @@ class Learned:
         about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
         self._note(f"page {source.number:09}", about)
         kids = links[: len(source.kids)]  # of the others no more is to be learned
-        scores = [*map(self.worth, kids[:CALLED]), *(HELD_BACK * (1.0 + link.own) / 2 for link in kids[CALLED:])]
+        called = [self.worth(link, url, source) for link, url in zip(kids[:CALLED], source.kids, strict=False)]
+        scores = [*called, *(HELD_BACK * (1.0 + link.own) / 2 for link in kids[CALLED:])]
         worth = dict(zip(source.kids, scores, strict=True))
         return [worth.get(link.url, 0.0) for link in page.links]
 
@@ -258,12 +254,13 @@ class Learned:
             source.waiting[link.place] = source.waiting.get(link.place, 0) + 1
         return link
 
-    def parts(self, link: Waiting) -> list[float]:
-        """What each kind of evidence adds to the log-odds."""
-        return self.weights_.parts(self.evidence(link))
-
-    def worth(self, link: Waiting) -> float:
-        return 1.0 if link.turn else chance(self.weights_.log_odds(self.evidence(link)))
+    def worth(self, link: Waiting, url: str, source: Source) -> float:
+        """The score of a link of this page; what made it is kept."""
+        if link.turn:
+            return 1.0
+        weighed = self.weights_.weigh(self.evidence(link))
+        self.reasons_.keep(source.number, url, weighed)
+        return weighed.score
 
     def evidence(self, link: Waiting) -> list[float]:
         """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
@@ -310,7 +307,7 @@ class Learned:
     def renew(self) -> tuple[Sequence[str], Sequence[float]]:
         """New scores for links of the pages whose yield this visit changed, and of the next page in turn, so that in
         time everything that waits follows what was learned."""
-        anew = dict.fromkeys(url for url in self.twins_ if url in self.waiting_)  # a redirect may have led to one
+        anew = {url: link.found[0][0] for url in self.twins_ if (link := self.waiting_.get(url))}
         for source in self.dirty_.values():
             self._call(source, anew)
         for _ in range(min(8, len(self.sources_))):
@@ -320,13 +317,17 @@ class Learned:
         if self.explore and self.idle_ >= self.explore and (url := self.levels_.turn(self.waiting_)):
             self.idle_ = 0
             self._note(f"turn {url}", 1)
-            anew[url] = None
-        return list(anew), [self.worth(self.waiting_[url]) for url in anew]
+            anew[url] = self.waiting_[url].found[0][0]
+        waiting = [url for url in anew if self.waits_(url)]  # what is in flight keeps the score it was taken with
+        scores = [self.worth(self.waiting_[url], url, anew[url]) for url in waiting]
+        if self.reasons_.is_full():
+            self.reasons_.write(self.done_)
+        return waiting, scores
 
-    def _call(self, source: Source, anew: dict[str, None]) -> bool:
+    def _call(self, source: Source, anew: dict[str, Source]) -> bool:
         if source.kids:
             source.kids = [url for url in source.kids if url in self.waiting_]
-            anew.update(dict.fromkeys(source.kids[:CALLED]))
+            anew.update(dict.fromkeys(source.kids[:CALLED], source))
         return bool(source.kids)
 
     # -- what survives ------------------------------------------------------------------------------------------------
@@ -335,10 +336,14 @@ class Learned:
         if self.db_ is not None:
             self.db_.note(f"learned {key}", msgspec.json.encode(value))
 
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return explain(scored, notes)
+
     def save(self) -> dict[str, Any]:
         for key, state in self.unsaved_.items():  # once a commit is enough: they belong to it
             self._note(key, state())
         self.unsaved_.clear()
+        self.reasons_.write(self.done_)
         return {
             "weights": self.weights_.save(),
             "total": [self.total_.good, self.total_.tried],

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Visit, glances
+from lycosa.strategy.plainly import OUTSIDE
+from lycosa.types import CONTEXT_WORDS, BadInput, Explanation, Glances, Notes, Scored, Visit, glances
 
 
 @dataclass
@@ -39,3 +40,17 @@ class LinkContext:
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn: the judge knows the topic."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        if scored.source is None:
+            return Explanation(OUTSIDE)
+        page = scored.source.relevance
+        of_page = self.beta * page
+        of_words = scored.score - of_page
+        around = of_words / (1 - self.beta) if self.beta < 1 else 0.0
+        parts = {
+            f"relevance {page:.4f} of the page it was found on, times {self.beta:g}": of_page,
+            f"relevance {around:.4f} of the {self.words} words around it, times {1 - self.beta:g}": of_words,
+        }
+        because = f"the words around it have relevance {around:.4f} and the page it was found on {page:.4f}"
+        return Explanation(because, parts, "score")

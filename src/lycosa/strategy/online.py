@@ -5,6 +5,8 @@ from math import exp, sqrt
 from operator import mul
 from typing import Any
 
+from msgspec import Struct
+
 from lycosa.types import BadInput
 
 _PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
@@ -16,6 +18,19 @@ OTHER_VERSION = "crawl.db: what `learned` knew was written by another version of
 def chance(log_odds: float) -> float:
     bounded = log_odds if -MOST < log_odds < MOST else MOST if log_odds > 0 else -MOST
     return 1.0 / (1.0 + exp(-bounded))
+
+
+class Weighed(Struct, frozen=True, gc=False):
+    """A probability and all that made it."""
+
+    score: float
+    evidence: Sequence[float]
+    weights: Sequence[float]
+    bias: float
+
+    def parts(self) -> Iterable[float]:
+        """What each kind of evidence adds to the log-odds."""
+        return map(mul, self.weights, self.evidence)
 
 
 class Weights:
@@ -33,9 +48,8 @@ class Weights:
         total: float = sum(map(mul, self.values, evidence), self.bias)
         return total
 
-    def parts(self, evidence: Sequence[float]) -> list[float]:
-        """What each kind adds."""
-        return [weight * value for weight, value in zip(self.values, evidence, strict=True)]
+    def weigh(self, evidence: Sequence[float]) -> Weighed:
+        return Weighed(chance(self.log_odds(evidence)), evidence, self.values, self.bias)
 
     def step(self, evidence: Sequence[float], outcome: float, rate: float, speed: float) -> None:
         """Learn from one outcome, 0..1. Good and bad ones count alike in the sum, however rare good ones are."""
@@ -43,6 +57,7 @@ class Weights:
         error *= 0.5 * outcome / rate + 0.5 * (1 - outcome) / (1 - rate)
         error = max(-_STEEPEST, min(_STEEPEST, error))
         self.bias -= speed * error
+        self.values = list(self.values)  # what was weighed keeps the weights it was weighed with
         for at, value in enumerate(evidence):
             if self.kept[at]:
                 slope = error * value

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa import graph
-from lycosa.types import SEED_SCORE, BadInput, Visit
+from lycosa.strategy.plainly import by_relevance
+from lycosa.types import SEED_SCORE, BadInput, Explanation, Notes, Scored, Visit
 
 DROPPED, CHOSEN = -1.0, 1.0
 
@@ -56,6 +57,15 @@ class OntologyStrategy:
     def learn(self, visit: Visit) -> None:
         self.chosen_ -= CHOSEN <= visit.score < SEED_SCORE
         self.fresh_ = self.fresh_ or bool(visit.page.links)
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        if scored.score >= CHOSEN:
+            weighed = ", weighed by the relevance of its page" if self.by_relevance else ""
+            value = scored.score - CHOSEN
+            return Explanation(f"link analysis ({self.analysis}) chose it with a value of {value:.4f}{weighed}")
+        if self.by_relevance:
+            return by_relevance(scored, ", and no link analysis chose it yet")
+        return Explanation("no link analysis chose it yet, and until then all URLs are worth the same")
 
     def wants_revision(self) -> bool:
         return self.fresh_ and self.chosen_ < self.minimum

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lycosa.db import CrawlDb
-from lycosa.types import BadInput, Link, Visit
+from lycosa.types import BadInput, Explanation, Link, Notes, Scored, Visit
 
 
 @dataclass
@@ -49,6 +49,10 @@ class Opic:
         """A dead end gives to all; a URL that could not be fetched takes its money with it."""
         if not visit.reply.error and not visit.page.links and self.known_:
             self.gift_ += (visit.score + self.gift_) / self.known_
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        cash = "that is the cash of a seed" if not scored.link.source else "pages that link to it passed on their cash"
+        return Explanation(f"{cash} (less what dead ends gave to all URLs); the {self.list_size} richest come next")
 
     def begin_list(self, scores: Sequence[float]) -> None:
         """The order of the list is the frontier's business."""

@@ -13,7 +13,18 @@ from typing import Any
 import msgspec
 
 from lycosa.db import CrawlDb
-from lycosa.types import CONTEXT_WORDS, BadInput, Glances, Link, Reply, Visit, glances
+from lycosa.types import (
+    CONTEXT_WORDS,
+    BadInput,
+    Explanation,
+    Glances,
+    Link,
+    Notes,
+    Reply,
+    Scored,
+    Visit,
+    glances,
+)
 
 TOO_RICH = 1e8  # below the places of the fetch list, which order above every score
 
@@ -88,6 +99,12 @@ class Otie:
 
     def revised(self, cash: float, r: float) -> float:
         return cash + cash * max(-1.0, self.a * (2 * r - 1) ** self.d)
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        cash = "that is the cash of a seed"
+        if scored.link.source:
+            cash = "pages that link to it passed on cash, the more the more relevant it promised to be"
+        return Explanation(f"{cash}; the {self.list_size} richest come next")
 
     def begin_list(self, scores: Sequence[float]) -> None:
         """Choose the page to replay: it must be richer than the poorest on the list, or find room on it."""

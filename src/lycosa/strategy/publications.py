@@ -11,7 +11,7 @@ from typing import Any
 
 from lycosa.strategy import url_training
 from lycosa.strategy.url_classes import UrlClasses, load
-from lycosa.types import SEED_SCORE, BadInput, Visit
+from lycosa.types import SEED_SCORE, BadInput, Explanation, Notes, Scored, Visit
 
 PRIORITIES = {"publication": 1.0, "homepage": 0.9, "staff": 0.8, "department": 0.7, "other": 0.0}
 
@@ -55,6 +55,13 @@ class Publications:
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn: pages say nothing about the URLs of others."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        alike = [name for name, priority in self.priorities.items() if priority == scored.score]
+        if not alike:
+            return Explanation("its address is of a class without a priority")
+        names = " or ".join(map(repr, alike))
+        return Explanation(f"by its address it is of class {names}, which has priority {scored.score:g}")
 
     # -- what the search step asks ------------------------------------------------------------------------------------
 

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from lycosa.strategy import rule_base
-from lycosa.types import BadInput, Verdict, Visit
+from lycosa.strategy.plainly import OUTSIDE, by_relevance
+from lycosa.types import BadInput, Explanation, Notes, Scored, Verdict, Visit
 
 
 @dataclass
@@ -55,6 +56,17 @@ class Rules:
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn: the rules were mined before the crawl."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        if scored.source is None:
+            return Explanation(OUTSIDE)
+        chance, label = f"{scored.score:.4f}", scored.source.label
+        if self.expected:
+            return Explanation(f"pages of the classes of its page lead to the target with a chance of {chance}")
+        if scored.score == scored.source.relevance:
+            return by_relevance(scored, f", and no rule says where pages of class {label!r} lead to")
+        unruled = ", by the rules or, without one, by its relevance, calibrated" if self.calibrate else ", by the rules"
+        return Explanation(f"pages of class {label!r} lead to the target with a chance of {chance}{unruled}")
 
     def worth(self, verdict: Verdict) -> float:
         """Of any link on a page that was judged so."""

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from lycosa.strategy.plainly import OUTSIDE
 from lycosa.text import words
-from lycosa.types import BadInput, Visit
+from lycosa.types import BadInput, Explanation, Notes, Scored, Visit
 
 DROPPED = -1.0
 
@@ -45,6 +46,17 @@ class TidsStrategy:
 
     def learn(self, visit: Visit) -> None:
         """The judge learns: it takes pages that are similar enough into the set."""
+
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        if scored.source is None:
+            return Explanation(OUTSIDE)
+        if self.consecutive:
+            return Explanation(f"its page, with the anchor that led there, and its anchor add up to {scored.score:.2f}")
+        of_page = 100 * scored.source.relevance
+        of_anchor = scored.score - of_page
+        parts = {"similarity of the page it was found on": of_page, "similarity of its anchor": of_anchor}
+        because = f"the page it was found on has similarity {of_page:.2f} and its anchor {of_anchor:.2f}"
+        return Explanation(because, parts, "score")
 
     def _of_page(self, visit: Visit) -> float:
         page, anchor = visit.page, visit.reply.link.anchor

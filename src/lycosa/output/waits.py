@@ -1,0 +1,80 @@
+"""What does a URL wait for, and what is fetched instead? Read from crawl.db, where every waiting URL has its score."""
+
+import time
+from itertools import islice
+
+from msgspec import Struct
+
+from lycosa import urls
+from lycosa.db import WAITING, CrawlDb
+from lycosa.types import SEED_SCORE
+
+_SHOWN = 3
+
+
+class Waits(Struct, frozen=True):
+    """Where a URL stands among all that wait."""
+
+    ahead: int  # URLs that are fetched first
+    waiting: int
+    first: list[tuple[str, float]]  # the best of those ahead, with their scores
+    host: str
+    rests_until: float = 0.0  # 0: its host may be asked
+    unread_robots: bool = False  # the robots.txt of its host is fetched first
+    refused: str = ""  # why nothing at all will be fetched: its host is closed, crawl.toml leaves it out
+    ended: str = ""  # why the crawl is over
+
+
+def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
+    """How things stand for a waiting URL; `refused` says why crawl.toml leaves it out, if it does."""
+    url, score = db.execute("SELECT url, score FROM urls WHERE id = ?", (number,)).fetchone()
+    host, origin = urls.host(url), urls.origin(url)
+    row = db.execute("SELECT due_at, closed FROM hosts WHERE name = ?", (host,)).fetchone()
+    due_at, closed = row or (0.0, "")
+    known = db.execute("SELECT 1 FROM robots WHERE origin = ? AND expires_at > ?", (origin, now)).fetchone()
+    ahead, first = _ahead(db, number, score)
+    return Waits(
+        ahead,
+        db.execute("SELECT count(*) FROM urls WHERE state = ?", (WAITING,)).fetchone()[0],
+        first,
+        host,
+        due_at if due_at > now else 0.0,
+        not known,
+        f"its host is closed: {closed}" if closed else f"crawl.toml leaves it out ({refused})" if refused else "",
+        db.get("ended"),
+    )
+
+
+def _ahead(db: CrawlDb, number: int, score: float) -> tuple[int, list[tuple[str, float]]]:
+    """How many come before it, and the best of them. Where a strategy fetches by lists, its list comes first."""
+    listed = [int(name) for name in db.get("list").split()]
+    before = ", ".join(map(str, listed[: listed.index(number)] if number in listed else listed))
+    better = "" if number in listed else " OR score > ? OR score = ? AND id < ?"  # equals: the first found
+    closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
+    rows = db.execute(
+        f"SELECT url, score FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
+        f" ORDER BY id IN ({before}) DESC, score DESC, id",
+        (score, score, number) if better else (),
+    )
+    open_rows = (row for row in rows if not closed or urls.host(row[0]) not in closed)
+    first = list(islice(open_rows, _SHOWN))
+    return len(first) + sum(1 for _ in open_rows), first
+
+
+def waits_for(waits: Waits) -> list[str]:
+    """In plain words, one line each."""
+    if waits.refused:
+        return [f"It will not be fetched: {waits.refused}."]
+    lines = [f"{waits.ahead:,} of the {waits.waiting:,} URLs that wait come before it."]
+    if waits.ended:
+        lines.append(f"The crawl is over: {waits.ended}.")
+    if waits.rests_until:
+        until = time.strftime("%H:%M:%S", time.localtime(waits.rests_until))
+        lines.append(f"Its host {waits.host} rests until {until}.")
+    if waits.unread_robots:
+        lines.append(f"The robots.txt of {waits.host} has to be read first.")
+    if waits.first:
+        lines.append("The best of those:")
+        scores = ["a seed" if score >= SEED_SCORE else f"{score:.4f}" for _, score in waits.first]
+        lines += [f"  {score:>9}  {url}" for score, (url, _) in zip(scores, waits.first, strict=True)]
+    return lines

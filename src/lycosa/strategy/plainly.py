@@ -1,0 +1,15 @@
+"""How strategies with a simple score explain it."""
+
+from lycosa.types import Explanation, Scored
+
+OUTSIDE = "a sitemap or a search named it, and gave it this score"
+
+
+def by_relevance(scored: Scored, further: str = "") -> Explanation:
+    """The score is the relevance of the page that the link was found on."""
+    if scored.source is None:
+        return Explanation(OUTSIDE)
+    because = f"the page it was found on has relevance {scored.score:.4f}{further}"
+    if abs(scored.source.relevance - scored.score) > 1e-9:  # it was judged again since
+        because = f"the page it was found on had relevance {scored.score:.4f} then{further}"
+    return Explanation(because)
