@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from remembering import Remembering, RememberingParser
 
 from lycosa import build, config
 from lycosa.cli.lab import mine
@@ -26,7 +27,6 @@ from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.webs import open_web
 from lycosa.strategy import strategies
 from lycosa.strategy.evidence import PRIOR
-from remembering import Remembering, RememberingParser
 
 HOME = Path(__file__).parent.parent
 LONG = 1_000  # pages; crawls as long as that differ little from seed to seed

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
+from remembering import Remembering, RememberingParser
 
 from lycosa import build, config
 from lycosa.cli.lab import mine
@@ -27,7 +28,6 @@ from lycosa.lab.prepare import MAIN, Preparation, Prepared
 from lycosa.lab.tasks import Comparison, Task
 from lycosa.lab.webs import open_web
 from lycosa.strategy import strategies
-from remembering import Remembering, RememberingParser
 
 WORDS = {  # written from what a person would say, before any crawl
     "dentistry": ["dentistry", "dental", "dentist", "oral health"],

@@ -132,8 +132,18 @@ def test_the_chart_has_its_size(values: list[float], height: int) -> None:
     assert {len(line) for line in lines} == {7 + len(values)}
 
 
-def test_the_path_from_a_seed(db: CrawlDb) -> None:
-    path = read_path(db, "http://c")
+@pytest.fixture
+def linked(db: CrawlDb) -> CrawlDb:
+    """With the links between its pages."""
+    rows = [("http://a/", 0), ("http://a/b", 2), ("http://c/", 3), ("http://d/", 2), ("http://e/", 2)]
+    for number, (url, source) in enumerate(rows, 2):
+        values = (number, url, source, "the anchor [red]" if source else "", int(bool(source)), 0.25)
+        db.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, 1)", values)
+    return db
+
+
+def test_the_path_from_a_seed(linked: CrawlDb) -> None:
+    path = read_path(linked, "http://c")
     assert [step.url for step in path] == ["http://a/", "http://a/b", "http://c/"]
     text = text_of(lambda console: draw_path(path, console))
     for words in (
@@ -154,8 +164,8 @@ def test_the_path_from_a_seed(db: CrawlDb) -> None:
         ("http://w/", "not visited: it waits"),
     ],
 )
-def test_why_for_every_fate(db: CrawlDb, url: str, words: str) -> None:
-    assert words in text_of(lambda console: draw_path(read_path(db, url), console))
+def test_why_for_every_fate(linked: CrawlDb, url: str, words: str) -> None:
+    assert words in text_of(lambda console: draw_path(read_path(linked, url), console))
 
 
 @pytest.mark.parametrize("url", ["http://nobody/", "no url", ""])

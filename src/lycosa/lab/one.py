@@ -6,7 +6,7 @@ bring, by pages and by hours. Either way the same web, seeds, judge and strategy
 Judge and strategy learn while they crawl, so each crawl needs new ones.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
