@@ -51,6 +51,10 @@ class TestDefaults:
         plan = read(tmp_path, 'strategies = ["oracle", "otie", "breadth-first", "otie", "random"]\n' + TASK)
         assert list(plan.strategies) == ["breadth-first", "random", "otie", "oracle"]
 
+    def test_the_oracle_can_be_left_out(self, tmp_path: Path) -> None:
+        plan = read(tmp_path, 'oracle = false\nstrategies = ["oracle", "otie"]\n' + TASK)
+        assert list(plan.strategies) == ["breadth-first", "random", "otie"]
+
     def test_options_and_variants(self, tmp_path: Path) -> None:
         plan = read(
             tmp_path,

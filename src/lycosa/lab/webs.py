@@ -114,6 +114,8 @@ class GeneratedPages:
     def __init__(self, site: GeneratedWeb) -> None:
         self.site = site
         self._atlas = Atlas(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
+        self._links: dict[str, list[str]] = {}
+        self._addresses: dict[Place, str] = {}  # where a link to a place ends; one string for all links to it
 
     def __len__(self) -> int:
         return self.site.pages
@@ -147,7 +149,13 @@ class GeneratedPages:
         return [atlas.url(place, "") for place in own if not self._fails(place)]
 
     def links(self, url: str) -> Sequence[str]:
-        """The same links as the page shows, without making the page."""
+        """The same links as the page shows, without making the page. Computed once: who asks for all asks again."""
+        found = self._links.get(url)
+        if found is None:
+            found = self._links[url] = self._read(url)
+        return found
+
+    def _read(self, url: str) -> list[str]:
         place = self._find(url)
         if place is None or self._atlas.kind(place) == "redirect":
             return []
@@ -155,8 +163,15 @@ class GeneratedPages:
             place = self._atlas.original(place)
         home = Place(place.host, 0)  # in the head of every page
         targets = self._atlas.targets(place, Random(self._atlas.bits(place, 2)))  # by the same chance as the page
-        found = dict.fromkeys(self.resolve(self._atlas.url(target, "")) for target in (home, *targets))
+        found = dict.fromkeys(self._end(target) for target in (home, *targets))
         return [address for address in found if address and address != url]
+
+    def _end(self, place: Place) -> str:
+        """The address at the end of the redirects."""
+        address = self._addresses.get(place)
+        if address is None:
+            address = self._addresses[place] = self.resolve(self._atlas.url(place, ""))
+        return address
 
     def topics(self) -> dict[str, str]:
         return {page: self.site.topic_of(page) for page in self.pages()}
