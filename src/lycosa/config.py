@@ -68,7 +68,7 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """When the crawl is over, counted over all its runs; zero means no limit."""
 
-    pages: Whole = 1_000  # successful HTML pages
+    pages: Whole = 1_000  # distinct HTML pages; the crawl also ends after as many duplicates
     relevant: Whole = 0
     seconds: Seconds = 0.0
 
