@@ -272,6 +272,15 @@ def test_a_file_that_is_not_there_is_not_asked_for_on_the_web(topic: Call, light
         topic("judge", lighthouses, name)
 
 
+def test_judge_refuses_what_is_no_page(topic: Call, lighthouses: Path, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    with pytest.raises(BadInput, match=r"photo\.png: a PNG image, not a page"):
+        topic("judge", lighthouses, tmp_path / "photo.png")
+    (tmp_path / "web.warc.gz").write_bytes(b"\x1f\x8bnothing")
+    with pytest.raises(BadInput, match=r"web\.warc\.gz: cannot be read as a WARC"):
+        topic("judge", lighthouses, tmp_path / "web.warc.gz")
+
+
 def test_no_page_judged_is_a_failure(lighthouses: Path) -> None:
     """No connection leads to port 1."""
     with (lighthouses / "crawl.toml").open("a") as file:

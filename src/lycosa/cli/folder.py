@@ -13,7 +13,7 @@ import typer
 from msgspec.structs import replace
 from rich.console import Console
 
-from lycosa import config
+from lycosa import config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
 from lycosa.output.phases import draw_phases, histograms
@@ -56,6 +56,9 @@ def crawl(
     json: Json = False,
 ) -> None:
     """Start a crawl, or go on with it."""
+    for text in seed or []:
+        if not urls.from_person(text):
+            raise BadInput(f"--seed {text}: this is no web URL; write http://host/path")
     overrides = list(set_ or [])
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []

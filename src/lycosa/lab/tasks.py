@@ -109,6 +109,8 @@ def _check(task: Task) -> None:
         raise wrong("labels: a file is needed that says which pages are targets")
     if not task.seeds and not generated:
         raise wrong("seeds: say where to start")
+    if problem := config.file_problem(task.seeds):
+        raise wrong(f"seeds: {problem}")
     ways = [bool(task.train), bool(task.topic), task.examples_from_targets > 0]
     if sum(ways) > 1 or (not any(ways) and not generated):
         raise wrong("say how pages are judged, by one of `train`, `topic` and `examples_from_targets`")
