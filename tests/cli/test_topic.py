@@ -283,8 +283,7 @@ def test_judge_refuses_what_is_no_page(topic: Call, lighthouses: Path, tmp_path:
 
 def test_no_page_judged_is_a_failure(lighthouses: Path) -> None:
     """No connection leads to port 1."""
-    with (lighthouses / "crawl.toml").open("a") as file:
-        file.write("[fetch]\ndelay_s = 0.0\nallow_private = true\nretries = 0\n")
+    change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
     outcome = CliRunner().invoke(app, ["judge", str(lighthouses), "http://127.0.0.1:1/"])
     assert outcome.exit_code == 2
     assert "no page could be judged" in outcome.stderr
@@ -320,8 +319,7 @@ def test_what_the_crawl_learned_counts(topic: Call, tmp_path: Path) -> None:
 
 async def test_judge_fetches_urls_politely(topic: Call, lighthouses: Path) -> None:
     web: Any = GeneratedWeb(pages=20, hosts=2, ip_hosts=True, seed=3, text=Text(size_bytes=(1_000, 2_000)))
-    with (lighthouses / "crawl.toml").open("a") as file:
-        file.write("[fetch]\ndelay_s = 0.0\nallow_private = true\nretries = 0\n")
+    change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
     async with Server(web, bind="0.0.0.0") as server:
         url = web.seeds(server.port)[0]
         gone = f"{url.rstrip('/')}/there-is-no-such-page"

@@ -17,7 +17,7 @@ from lycosa.lab.atlas import Atlas, Place
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, warc_files
 from lycosa.lab.survey import LinkGraph
-from lycosa.lab.vocabulary import topic_names
+from lycosa.lab.vocabulary import read_topics
 from lycosa.types import BadInput
 
 GENERATED = "generated:"
@@ -81,7 +81,10 @@ def generated(name: str) -> GeneratedWeb:
     for key, value in given.items():
         _place(key, parts, own, name)[key] = value.split("-") if "-" in value else value
     if "topics" in given:
-        parts["text"]["topics"] = topic_names(_number(given["topics"], name))
+        try:
+            parts["text"]["topics"] = read_topics(given["topics"])
+        except BadInput as error:
+            raise BadInput(f"{name}: {error}") from None
     try:
         web = msgspec.convert({**own, **parts}, GeneratedWeb, strict=False)
     except msgspec.ValidationError as error:
@@ -100,12 +103,6 @@ def _place(key: str, parts: dict[str, dict[str, Any]], own: dict[str, Any], name
             return parts[part]
     every = [*GeneratedWeb.__struct_fields__, *(key for kind in _PARTS.values() for key in kind.__struct_fields__)]
     raise BadInput(f"{name}: unknown key {key!r} (there are: {', '.join(key for key in every if key not in _OPEN)})")
-
-
-def _number(text: str, name: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000:
-        raise BadInput(f"{name}: topics: {text!r} is no number between 1 and 1000")
-    return int(text)
 
 
 class GeneratedPages:
