@@ -3,13 +3,26 @@
 import asyncio
 import heapq
 import itertools
+import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background: what we start would not hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Indexes of recorded webs stay out of the cache of whoever runs the tests; fonts are found where they were."""
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLCONFIGDIR", os.environ.get("MPLCONFIGDIR", str(usual / "matplotlib")))
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
 
 
 class FakeClock:

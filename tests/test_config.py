@@ -69,6 +69,8 @@ def test_any_key_may_be_set_for_one_run(tmp_path: Path, override: str, value: ob
         ),
         ("seeds = 3\n", "line 1: seeds: expected"),
         ("seeds = [1]\n", "line 1: seeds: expected"),
+        ('\nseeds = "http://a.example/"', "line 2: seeds: 'http://a.example/' is a URL, but text alone names a file"),
+        ("seeds = 'http://a.example/'", 'write seeds = ["http://a.example/"]'),
         ("[[fetch]]\n", "line 1: fetch: expected `object`, got `array`"),
         ("fetch = 3\n", "line 1: fetch: expected `object`, got `int`"),
         ("seeds = [\n", "not valid TOML"),
@@ -81,6 +83,23 @@ def test_what_is_wrong_is_one_line_with_its_place(tmp_path: Path, text: str, wor
     assert words in str(caught.value)
     assert str(tmp_path / "crawl.toml") in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("scope.domains=uic.edu", """--set scope.domains: this is a list: write --set 'scope.domains=["uic.edu"]'"""),
+        ("scope.domains=a.edu, b.edu", """write --set 'scope.domains=["a.edu", "b.edu"]'"""),
+        ("scope.domains=[a.edu]", """write --set 'scope.domains=["a.edu"]'"""),
+        ("scope.domains=", """write --set 'scope.domains=[]'"""),
+        ("fetch.delay_s=x", "--set fetch.delay_s: expected `float`, got `str`"),
+        ("seeds=http://a.example/", "--set seeds: 'http://a.example/' is a URL"),
+    ],
+)
+def test_what_is_wrong_with_an_override_says_how_to_write_it(tmp_path: Path, override: str, words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        load(write(tmp_path), [override])
+    assert words in str(caught.value)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

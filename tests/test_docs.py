@@ -20,7 +20,15 @@ from lycosa.strategy import STRATEGIES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md"])
+PAGES = sorted(
+    [
+        *DOCS.rglob("*.md"),
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "bench" / "README.md",
+        *ROOT.glob("examples/*.md"),
+    ]
+)
 EXAMPLES = sorted((ROOT / "examples").glob("*/crawl.toml"))
 
 
@@ -101,6 +109,15 @@ def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
     assert "limit of 100 pages" in done.stdout
     assert "best pages" in done.stdout
     assert len((tmp_path / "stars.csv").read_text().splitlines()) > 100
+
+
+def test_one_crawl_in_the_lab_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:
+    block = (DOCS / "lab.md").read_text().partition("## One crawl")[2].split("```")[1]
+    names: dict[str, object] = {}
+    exec(block.removeprefix("python\n"), names)
+    found = re.fullmatch(r"(\d+) of 100 pages are on topic\n", capsys.readouterr().out)
+    assert found
+    assert int(found[1]) > 10
 
 
 def test_example_pages_can_be_read() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.pages import read_page, read_pages
+from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange
 
@@ -40,3 +40,26 @@ def test_what_is_not_there_or_of_no_use_is_named(tmp_path: Path) -> None:
         list(read_pages(tmp_path / "x.bin"))
     with pytest.raises(BadInput, match="cannot be read"):
         read_page(tmp_path / "nothing.html")
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"%PDF-1.7 text", "a PDF"),
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b"\xff\xd8\xff\xe0", "a JPEG image"),
+        (b"\x1f\x8b\x08", "a gzip file"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\x7fELF\x00\x01", "a binary file"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path: Path, start: bytes, kind: str) -> None:
+    (tmp_path / "file.html").write_bytes(start)
+    with pytest.raises(BadInput, match=f"file.html: {kind}.*, not a page"):
+        check_readable(tmp_path / "file.html")
+
+
+@pytest.mark.parametrize("body", [b"", b"<p>hello", "hello".encode("utf-16"), "Gr\u00fc\u00dfe".encode("latin-1")])
+def test_text_in_any_encoding_is_not(tmp_path: Path, body: bytes) -> None:
+    (tmp_path / "file.html").write_bytes(body)
+    check_readable(tmp_path / "file.html")

@@ -63,7 +63,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_with_sitemaps(settings), clock.now)
     fetcher = make_fetcher(http, db, settings, frontier, clock)
-    totals = Totals()
+    totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store))
     sinks: list[Sink] = [totals, store, *make_revision(strategy, frontier, at_once=settings.fetch.concurrency == 1)]
     search = make_search(settings, source, db, frontier, clock)

@@ -4,6 +4,7 @@
 """
 
 import re
+import shlex
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,7 +70,7 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """When the crawl is over, counted over all its runs; zero means no limit."""
 
-    pages: Whole = 1_000  # successful HTML pages
+    pages: Whole = 1_000  # distinct HTML pages; the crawl also ends after as many duplicates
     relevant: Whole = 0
     seconds: Seconds = 0.0
 
@@ -103,8 +104,11 @@ class Source(Struct, frozen=True):
 
     def blame(self, key: str, problem: str) -> BadInput:
         """The error for `section.key`: the command line's `--set` if it came from there, else the line in the file."""
-        if any(f"{item.split(chr(61), 1)[0].strip()}.".startswith(f"{key}.") for item in self.overrides):
-            return BadInput(f"--set {key}: {problem}")
+        for item in reversed(self.overrides):
+            name, _, value = item.partition("=")
+            if f"{name.strip()}.".startswith(f"{key}."):
+                is_list = name.strip() == key and problem.startswith("expected `array`")
+                return BadInput(f"--set {key}: {_as_list(key, value) if is_list else problem}")
         line = _line_of(self.text, key)
         place = f"{self.path}, line {line}" if line else str(self.path)
         return BadInput(f"{place}: {key}: {problem}" if key else f"{place}: {problem}")
@@ -132,10 +136,26 @@ def load(folder: Path, overrides: Sequence[str] = ()) -> tuple[Config, Source]:
 
 def _convert(raw: dict[str, Any], source: Source) -> Config:
     try:
-        return msgspec.convert(raw, Config)
+        found = msgspec.convert(raw, Config)
     except msgspec.ValidationError as error:
         key, problem = explain(error)
         raise source.blame(key, problem) from None
+    if problem := file_problem(found.seeds):
+        raise source.blame("seeds", problem)
+    return found
+
+
+def file_problem(seeds: list[str] | str) -> str:
+    """What is wrong with the name of a file of seeds; empty if nothing is."""
+    if isinstance(seeds, str) and "://" in seeds:
+        return f'{seeds!r} is a URL, but text alone names a file of URLs: write seeds = ["{seeds}"]'
+    return ""
+
+
+def _as_list(key: str, value: str) -> str:
+    items = [item.strip(" '\"") for item in value.strip(" []").split(",")]
+    written = f"{key}=[{', '.join(msgspec.json.encode(item).decode() for item in items if item)}]"
+    return f"this is a list: write --set {shlex.quote(written)}"
 
 
 def explain(error: msgspec.ValidationError, section: str = "") -> tuple[str, str]:

@@ -10,6 +10,18 @@ from lycosa.types import BadInput, Link, Page, Reply
 _HTML = {".html", ".htm", ".xhtml"}
 _PLAIN = {".txt", ".text", ".md"}
 _MOST_BYTES = 20_000_000
+_LOOKED_AT = 8_192  # bytes that tell what a file is
+_BINARY = {
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "a PNG image",
+    b"GIF8": "a GIF image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"PK\x03\x04": "a ZIP archive or office document",
+    b"\x1f\x8b": "a gzip file",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"SQLite format 3": "a database",
+}
 
 
 def read_pages(path: Path) -> Iterator[tuple[str, Page]]:
@@ -36,6 +48,20 @@ def read_page(file: Path) -> Page:
     if file.suffix.lower() in _PLAIN:
         body = b"<pre>" + body.replace(b"&", b"&amp;").replace(b"<", b"&lt;") + b"</pre>"
     return _parse(f"file:///{file.name}", "text/html", body)
+
+
+def check_readable(file: Path) -> None:
+    """Refuse a file that is no text of any kind: a verdict on it would mean nothing."""
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(_LOOKED_AT)
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read: {error.strerror}") from None
+    kind = next((name for mark, name in _BINARY.items() if start.startswith(mark)), "")
+    if not kind and b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 has zeros too
+        kind = "a binary file"
+    if kind:
+        raise BadInput(f"{file}: {kind}, not a page; use HTML or text files, a folder of them, or a WARC (.warc.gz)")
 
 
 def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:

@@ -91,7 +91,7 @@ class TestRecord:
         got = call("record", folder)
         assert "8 pages of 1 hosts, 8 addresses in 1 files" in got.stdout
         assert f"lycosa lab serve {folder}" in got.stdout
-        assert list((folder / "warc").glob("*.lycosa-index"))
+        assert not list((folder / "warc").glob("*.lycosa-index"))
 
     def test_one_file(self, folder: Path, tmp_path: Path) -> None:
         got = call("record", folder, "--out", tmp_path / "web.warc.gz", "--json")
@@ -119,6 +119,19 @@ class TestCompare:
         assert [task["name"] for task in found["tasks"]] == ["crawl course"]
         assert {run["strategy"]: run["found"][-1] for run in found["runs"]}["oracle"] == 3
         assert "# 5 strategies on 1 task" in (tmp_path / "out" / "table.md").read_text()
+
+    def test_without_an_upper_bound_no_plan_is_made(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object) -> None:
+            raise AssertionError("nobody wants a plan")
+
+        monkeypatch.setattr("lycosa.lab.prepare.plan", fail)
+        got = call(*self.flags(folder, "--strategies", "best-first", "--no-oracle"))
+        assert "oracle" not in got.stdout
+        assert "oracle" not in (tmp_path / "out" / "table.md").read_text()
+        found = json.loads((tmp_path / "out" / "results.json").read_bytes())
+        assert list(found["strategies"]) == ["breadth-first", "random", "best-first"]
 
     def test_several_labels(self, folder: Path, tmp_path: Path) -> None:
         call(*self.flags(folder, "--target", "other,course", "--strategies", "best-first"))

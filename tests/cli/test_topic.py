@@ -272,10 +272,18 @@ def test_a_file_that_is_not_there_is_not_asked_for_on_the_web(topic: Call, light
         topic("judge", lighthouses, name)
 
 
+def test_judge_refuses_what_is_no_page(topic: Call, lighthouses: Path, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    with pytest.raises(BadInput, match=r"photo\.png: a PNG image, not a page"):
+        topic("judge", lighthouses, tmp_path / "photo.png")
+    (tmp_path / "web.warc.gz").write_bytes(b"\x1f\x8bnothing")
+    with pytest.raises(BadInput, match=r"web\.warc\.gz: cannot be read as a WARC"):
+        topic("judge", lighthouses, tmp_path / "web.warc.gz")
+
+
 def test_no_page_judged_is_a_failure(lighthouses: Path) -> None:
     """No connection leads to port 1."""
-    with (lighthouses / "crawl.toml").open("a") as file:
-        file.write("[fetch]\ndelay_s = 0.0\nallow_private = true\nretries = 0\n")
+    change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
     outcome = CliRunner().invoke(app, ["judge", str(lighthouses), "http://127.0.0.1:1/"])
     assert outcome.exit_code == 2
     assert "no page could be judged" in outcome.stderr
@@ -311,8 +319,7 @@ def test_what_the_crawl_learned_counts(topic: Call, tmp_path: Path) -> None:
 
 async def test_judge_fetches_urls_politely(topic: Call, lighthouses: Path) -> None:
     web: Any = GeneratedWeb(pages=20, hosts=2, ip_hosts=True, seed=3, text=Text(size_bytes=(1_000, 2_000)))
-    with (lighthouses / "crawl.toml").open("a") as file:
-        file.write("[fetch]\ndelay_s = 0.0\nallow_private = true\nretries = 0\n")
+    change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
     async with Server(web, bind="0.0.0.0") as server:
         url = web.seeds(server.port)[0]
         gone = f"{url.rstrip('/')}/there-is-no-such-page"

@@ -185,7 +185,7 @@ async def test_a_redirect_waits_for_its_new_host(clock: Any) -> None:
 
 async def test_the_page_limit_is_exact_with_requests_in_flight(clock: Any) -> None:
     frontier = make(clock, delay_s=0.0)
-    counts = SimpleNamespace(pages=0, relevant=0)
+    counts = SimpleNamespace(pages=0, relevant=0, duplicates=0)
     frontier.quota = Quota(config.Limits(pages=2), counts, 0.0, clock.now())
     push(frontier, *((f"http://{host}/", 1.0) for host in "abcd"))
     first, second = await take(frontier, clock), await take(frontier, clock)

@@ -92,7 +92,14 @@ def test_only_so_many_queries_to_one_path() -> None:
     ("rules", "words"),
     [
         ({"exclude": ["("]}, "scope.exclude: '(' is no regular expression"),
-        ({"domains": ["http://example.org/path"]}, "is no host or domain name"),
+        ({"domains": ["example.org/path"]}, "is no host or domain name"),
+        (
+            {"domains": ["http://example.org/"]},
+            "scope.domains: 'http://example.org/' is a URL: write the name alone, domains = [\"example.org\"]",
+        ),
+        ({"domains": ["https://example.org:8080/path"]}, 'domains = ["example.org"]'),
+        ({"hosts": ["http://example.org:8080/"]}, 'hosts = ["example.org:8080"]'),
+        ({"hosts": ["mailto://"]}, 'hosts = ["example.org"]'),
         ({"hosts": ["two words"]}, "is no host or domain name"),
     ],
 )

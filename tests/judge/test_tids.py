@@ -34,9 +34,13 @@ def page(text: str, title: str = "") -> Page:
     return Page(title=title, text=text, words=words(text))
 
 
+PUBLISHED = {"idf": "literal", "accept": "mean"}
+
+
 def make(folder: Path, docs: Iterable[str] = DOCS, **options: Any) -> Tids:
+    """As published, but for the options given."""
     (folder / "relevant").mkdir(exist_ok=True)
-    judge = msgspec.convert({"examples": "relevant", **options}, Tids)
+    judge = msgspec.convert({"examples": "relevant", **PUBLISHED, **options}, Tids)
     judge.prepare(folder, lambda path: [(f"{number}.txt", page(text)) for number, text in enumerate(docs)])
     return judge
 
@@ -332,6 +336,20 @@ class TestSpelling:
         table.add(Counter(["berri"]), ["berries"])
         assert len(table.words) == len(table.terms) == 4
         assert list(map(stem_of, table.words)) == table.terms
+
+
+class TestDefaults:
+    """What the documentation recommends, so that nobody has to read it first."""
+
+    def test_smooth_and_quantile(self) -> None:
+        judge = Tids("pages")
+        assert (judge.idf, judge.accept, judge.accept_quantile) == ("smooth", "quantile", 0.5)
+
+    def test_what_all_examples_share_brings_a_page_in(self, tmp_path: Path) -> None:
+        own = [f"spider silk burrow hunts{number} lens{number} egg{number}" for number in range(8)]
+        defaults = {name: getattr(Tids("pages"), name) for name in PUBLISHED}
+        assert judged(make(tmp_path, own, **defaults), "spider silk burrow prey forest").on_topic
+        assert not judged(make(tmp_path, own), "spider silk burrow prey forest").on_topic
 
 
 class TestInput:

@@ -64,7 +64,7 @@ def warcs(tmp_path: Path) -> Warcs:
 
 @pytest.fixture
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where indexes go for which there is no place beside the file."""
+    """Where indexes go, empty for each test."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder / "lycosa"
@@ -80,8 +80,6 @@ def webs() -> Path:
 
 
 @pytest.fixture(scope="session")
-def texas(webs: Path, tmp_path_factory: pytest.TempPathFactory) -> RecordedWeb:
-    """A real web of 817 pages; nothing is written beside it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        return RecordedWeb(webs / "webkb-texas.warc.gz").open()
+def texas(webs: Path) -> RecordedWeb:
+    """A real web of 817 pages."""
+    return RecordedWeb(webs / "webkb-texas.warc.gz").open()

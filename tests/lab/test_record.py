@@ -33,7 +33,13 @@ def test_merged(folder: Path, tmp_path: Path) -> None:
     one, all_ = RecordedWeb(out).open(), RecordedWeb(folder).open()
     assert list(one.urls()) == list(all_.urls())
     assert all(one.get(url) == all_.get(url) for url in all_.urls())
-    assert [path.name for path in out.parent.iterdir()] == ["one.warc.gz", "one.warc.gz.lycosa-index"]
+    assert [path.name for path in out.parent.iterdir()] == ["one.warc.gz"]
+
+
+def test_the_index_of_the_merged_file_is_kept(folder: Path, tmp_path: Path, cache: Path) -> None:
+    merge(folder, tmp_path / "one.warc.gz")
+    names = sorted(path.name.partition("-")[0] for path in cache.iterdir())
+    assert names == ["lycosa", "lycosa", "one.warc.gz"]
 
 
 def test_plain_warcs(warcs: Any, tmp_path: Path) -> None:

@@ -51,6 +51,10 @@ class TestDefaults:
         plan = read(tmp_path, 'strategies = ["oracle", "otie", "breadth-first", "otie", "random"]\n' + TASK)
         assert list(plan.strategies) == ["breadth-first", "random", "otie", "oracle"]
 
+    def test_the_oracle_can_be_left_out(self, tmp_path: Path) -> None:
+        plan = read(tmp_path, 'oracle = false\nstrategies = ["oracle", "otie"]\n' + TASK)
+        assert list(plan.strategies) == ["breadth-first", "random", "otie"]
+
     def test_options_and_variants(self, tmp_path: Path) -> None:
         plan = read(
             tmp_path,
@@ -111,6 +115,7 @@ class TestMistakes:
             (TASK + "colour = 1", r"compare\.toml, line 9: task\.colour: unknown key"),
             (TASK + "pages = -1", r"line 9: task\.pages: expected `int` >= 0"),
             ("repeat = 0\n" + TASK, r"line 1: repeat: expected `int` >= 1"),
+            (TASK.replace('["http://a.example/"]', "'http://b/'"), r"seeds: 'http://b/' is a URL.*seeds = \["),
             ("model = 'oracle'\n" + TASK, r"line 1: model: invalid enum value"),
             ("not toml", "not valid TOML"),
             ("task = []", "at least one is needed"),

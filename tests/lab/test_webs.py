@@ -52,8 +52,8 @@ class TestNames:
             ("generated:text=1", "unknown key 'text'"),
             ("generated:pages=many", "pages: expected `int`"),
             ("generated:hosts=1-2", "hosts: expected `int`"),
-            ("generated:topics=0", "topics: '0' is no number"),
-            ("generated:topics=x", "topics: 'x' is no number"),
+            ("generated:topics=0", "topics: '0' is neither a number"),
+            ("generated:topics=x", "topics: 'x' is neither a number"),
             ("generated:pages=3,hosts=5", "3 pages cannot fill 5 hosts"),
         ],
     )

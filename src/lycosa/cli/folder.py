@@ -13,7 +13,7 @@ import typer
 from msgspec.structs import replace
 from rich.console import Console
 
-from lycosa import build, config
+from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
 from lycosa.frontier.scope import Scope
@@ -68,6 +68,9 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     json: Json = False,
 ) -> None:
     """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: not a single page so far."""
+    for text in seed or []:
+        if not urls.from_person(text):
+            raise BadInput(f"--seed {text}: this is no web URL; write http://host/path")
     overrides = list(set_ or [])
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []

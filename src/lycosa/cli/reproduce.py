@@ -55,8 +55,9 @@ def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
     jobs: Jobs = None,
 ) -> None:
     """Do a document's experiment again and say which of its effects showed."""
-    if not web and (labels or train or target or seeds or topic_map or focus):
-        raise BadInput("--web: the other options about webs need one")
+    about_web = {"labels": labels, "train": train, "target": target, "seeds": seeds, "map": topic_map, "focus": focus}
+    if not web and (given := [name for name, value in about_web.items() if value]):
+        raise BadInput(f"--{given[0]}: this option is about a recorded web; name it with --web WARC")
     request = Request(
         seed=seed,
         pages=pages or 0,

@@ -31,7 +31,7 @@ max_bytes = 5_000_000                  # of one page
 retries = 2                            # after 429, 5xx and failed connections
 
 [limits]                               # over all runs of this crawl; 0: no limit
-pages = 1000                           # successful HTML pages
+pages = 1000                           # distinct HTML pages; it also ends after as many duplicates
 relevant = 0
 seconds = 0
 

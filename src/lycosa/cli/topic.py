@@ -26,7 +26,7 @@ from lycosa.judge.training import Learner
 from lycosa.output.ontology_picture import draw as draw_concepts
 from lycosa.output.ontology_picture import tree_lines
 from lycosa.output.topic_report import draw, measure, tables
-from lycosa.pages import read_page, read_pages
+from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
 from lycosa.types import BadInput, Judge, Page, Reply, Stateful, Verdict
 
@@ -295,6 +295,7 @@ def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str
         if Path(name).is_dir() or name.endswith((".warc", ".warc.gz")):
             yield from ((f"{name}/{inner}", page, "") for inner, page in read_pages(Path(name)))
         elif Path(name).exists():
+            check_readable(Path(name))
             yield name, read_page(Path(name)), ""
         elif _is_path(name):
             raise BadInput(f"{name}: no such file (a URL begins with http:// or https://)")

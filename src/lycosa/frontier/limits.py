@@ -10,6 +10,7 @@ class Counts(Protocol):
 
     pages: int
     relevant: int
+    duplicates: int
 
 
 class Quota:
@@ -31,6 +32,8 @@ class Quota:
         """Which limit is reached; empty if none."""
         if self.limits.pages and self.counts.pages >= self.limits.pages:
             return f"limit of {self.limits.pages} pages"
+        if self.limits.pages and self.counts.duplicates >= self.limits.pages:  # one page under addresses without end
+            return f"limit of {self.limits.pages} duplicates"
         if self.limits.relevant and self.counts.relevant >= self.limits.relevant:
             return f"limit of {self.limits.relevant} relevant pages"
         if self.deadline is not None and now >= self.deadline:

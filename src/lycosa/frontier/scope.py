@@ -77,6 +77,9 @@ class Scope:
 def _name(text: str, key: str) -> str:
     """A host or domain as a person writes it, in the form it has inside canonical URLs."""
     url = urls.from_person(text)
+    if "://" in text:
+        name = (urls.hostname(url) if key == "domains" else urls.host(url)) if url else "example.org"
+        raise BadInput(f'scope.{key}: {text!r} is a URL: write the name alone, {key} = ["{name}"]')
     if not url or urls.path_and_query(url) != "/":
         raise BadInput(f"scope.{key}: {text!r} is no host or domain name")
     if key == "domains" and urls.host(url) != urls.hostname(url):

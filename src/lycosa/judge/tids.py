@@ -171,15 +171,16 @@ class Table:
 
 @dataclass
 class Tids:
-    """A page is on topic if it is as similar to the set as the set's own pages are on average; it then joins the set.
+    """A page is on topic if it is as similar to the set as half of the set's own pages were before they joined; it then
+    joins them. (The published method: `idf` literal, `accept` mean.)
 
     That a page is new is for the caller to see to: a page judged twice joins twice.
     """
 
     examples: str  # a folder with relevant pages, .html or .txt
     measure: Literal["cosine", "mean"] = "cosine"
-    idf: Literal["literal", "smooth"] = "literal"
-    accept: Literal["mean", "quantile"] | float = "mean"  # of the set's similarities; or a number, 0 to 100
+    idf: Literal["literal", "smooth"] = "smooth"
+    accept: Literal["mean", "quantile"] | float = "quantile"  # of the set's similarities; or a number, 0 to 100
     accept_quantile: float = 0.5
     refresh: int = 100  # pages that join before what it takes to join is computed anew
     grow: bool = True
@@ -209,7 +210,10 @@ class Tids:
         self.members_ = [100 * self.table_.held_out(counts) for counts in sample]
         self._refresh()
         if not self.bound_ and self.accept == "quantile":
-            raise BadInput(f"topic.accept: the pages of {self.examples} have too little in common for a quantile")
+            raise BadInput(
+                f"topic.accept: the pages of {self.examples} have too little in common for a quantile;"
+                ' add pages on the subject, or set accept = "mean" or a number'
+            )
 
     async def judge(self, page: Page) -> Verdict:
         """Similarity as relevance; `why` sums to it, unless more than ten terms speak for the page."""

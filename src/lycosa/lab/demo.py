@@ -4,14 +4,17 @@ python -m lycosa.lab.demo --out demo-out
 """
 
 import asyncio
+import shlex
 import shutil
 import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import uvloop
+from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
@@ -38,6 +41,7 @@ WEB = GeneratedWeb(
         dead_ends=0.05, duplicates=0.02, redirects=0.02, private=0.02, slow_s=1.0, failing=True, trap=True
     ),
 )
+_BARS = 20  # of a curve in the table, which fits a narrow terminal
 CRAWL = """\
 seeds = {seeds}
 
@@ -60,8 +64,15 @@ pages = {pages}
 """
 
 
-async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Console) -> list[bool]:
-    """Crawl in a new folder; for each page in the order of fetching, is it truly about the topic?"""
+class Found(Struct, frozen=True):
+    """What one strategy brought back."""
+
+    truth: list[bool]  # for each page in the order of fetching: is it about the topic?
+    judged: int  # how many of them the judge took for relevant
+
+
+async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Console) -> Found:
+    """Crawl in a new folder with one strategy."""
     folder.mkdir(parents=True)
     # not from the topic's own hosts alone: the crawler has to find its way
     seeds = WEB.seeds(port, count=6)
@@ -77,25 +88,36 @@ async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Con
     if console.is_terminal:  # the live display is gone with its context
         console.print(progress.line(summary), soft_wrap=True, highlight=False)
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
-    rows = db.execute("SELECT final_url FROM visits WHERE error = '' AND digest != '' ORDER BY n").fetchall()
+    rows = db.execute(
+        "SELECT final_url FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
+    ).fetchall()
     db.close()
-    return [WEB.topic_of(url) == TOPIC for (url,) in rows]
+    return Found([WEB.topic_of(url) == TOPIC for (url,) in rows], int(summary["relevant"]))
 
 
-def compare(found: dict[str, list[bool]], console: Console) -> None:
+def compare(found: dict[str, Found], console: Console) -> None:
     """The figures side by side."""
-    table = Table(title=f"pages truly about {TOPIC}", title_justify="left")
-    for name in ("strategy", "pages", "on topic", "harvest rate", "curve of the harvest rate"):
-        table.add_column(name, justify="left" if name in ("strategy", "curve of the harvest rate") else "right")
-    for strategy, truth in found.items():
-        step = max(1, len(truth) // 24)
-        curve = [sum(truth[: end + 1]) / (end + 1) for end in range(step - 1, len(truth), step)]
-        rate = sum(truth) / len(truth) if truth else 0.0
-        table.add_row(strategy, str(len(truth)), str(sum(truth)), f"{rate:.3f}", chart([*curve, 1.0], 1)[0][7:-1])
+    table = Table(title=f"pages about {TOPIC}", title_justify="left")
+    table.add_column("strategy", no_wrap=True)
+    for name in ("pages", "judged\nrelevant", "truly\non topic", "true\nrate"):
+        table.add_column(name, justify="right")
+    table.add_column("true rate by\npages fetched", no_wrap=True)
+    for strategy, one in found.items():
+        truth, pages = one.truth, len(one.truth)
+        step = max(1, pages // _BARS)
+        curve = [sum(truth[: end + 1]) / (end + 1) for end in range(step - 1, pages, step)]
+        rate = sum(truth) / pages if truth else 0.0
+        bars = chart([*curve, 1.0], 1)[0][7:-1]
+        table.add_row(strategy, str(pages), str(one.judged), str(sum(truth)), f"{rate:.3f}", bars)
     console.print(table)
+    console.print(
+        '"judged relevant" is what the crawler knows: its judge has only the words it was given. It is'
+        ' the figure in the lines above and in "show". "truly on topic" is what the maker of this web knows.',
+        highlight=False,
+    )
 
 
-def draw(found: dict[str, list[bool]], out: Path) -> None:
+def draw(found: dict[str, Found], out: Path) -> None:
     """The harvest curves as a picture."""
     try:
         import matplotlib
@@ -105,16 +127,13 @@ def draw(found: dict[str, list[bool]], out: Path) -> None:
     from matplotlib import pyplot
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    for strategy, truth in found.items():
-        total, counts = 0, []
-        for on_topic in truth:
-            total += on_topic
-            counts.append(total)
-        pages = range(1, len(truth) + 1)
+    for strategy, one in found.items():
+        counts = list(accumulate(map(int, one.truth)))
+        pages = range(1, len(counts) + 1)
         left.plot(pages, [count / page for count, page in zip(counts, pages, strict=True)], label=strategy)
         right.plot(pages, counts, label=strategy)
-    left.set(xlabel="pages fetched", ylabel="harvest rate", ylim=(0, 1), title=f"share of pages about {TOPIC}")
-    right.set(xlabel="pages fetched", ylabel=f"pages about {TOPIC}", ylim=(0, None), title="found so far")
+    left.set(xlabel="pages fetched", ylabel="true harvest rate", ylim=(0, 1), title=f"share truly about {TOPIC}")
+    right.set(xlabel="pages fetched", ylabel=f"pages truly about {TOPIC}", ylim=(0, None), title="found so far")
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend()
@@ -123,9 +142,20 @@ def draw(found: dict[str, list[bool]], out: Path) -> None:
     pyplot.close(figure)
 
 
-async def run_demo(out: Path, pages: int, console: Console) -> dict[str, list[bool]]:
+def command() -> str:
+    """How to call lycosa from here: by its name if that finds this installation, else by its path."""
+    script = Path(sys.executable).with_name("lycosa")
+    if not script.exists():
+        return f"{shlex.quote(sys.executable)} -m lycosa"
+    on_path = shutil.which("lycosa")
+    if on_path and Path(on_path).samefile(script):
+        return "lycosa"
+    return shlex.quote(str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script))
+
+
+async def run_demo(out: Path, pages: int, console: Console) -> dict[str, Found]:
     """Serve the web, crawl it with each strategy, compare."""
-    found: dict[str, list[bool]] = {}
+    found: dict[str, Found] = {}
     async with Server(WEB, cache_bytes=100_000_000) as server:
         console.print(
             f"A web of {WEB.pages:,} pages on {WEB.hosts} hosts at port {server.port}: ten topics, dead ends, a trap,"
@@ -136,8 +166,9 @@ async def run_demo(out: Path, pages: int, console: Console) -> dict[str, list[bo
             found[strategy] = await crawl(out / strategy, strategy, server.port, pages, console)
     compare(found, console)
     draw(found, out / "harvest.png")
+    folder = shlex.quote(str(out / STRATEGIES[-1]))
     console.print(
-        f"\nPicture: {out / 'harvest.png'}. Look further: lycosa show {out / STRATEGIES[-1]}", highlight=False
+        f"\nPicture: {out / 'harvest.png'}\nLook further: {command()} show {folder}", highlight=False, soft_wrap=True
     )
     return found
 

@@ -1,7 +1,8 @@
-"""Where is which answer in a WARC? Read through once, then remembered beside the file, or in the user's cache folder.
+"""Where is which answer in a WARC? Read through once, then remembered in the user's cache folder.
 
-An index is plain data behind a checksum. It counts only for the file it was made of (size and time of change must
-agree); one that is damaged, or of another format, is made again.
+An index is plain data behind a checksum. It counts only for the file it was made of (path, size and time of change must
+agree); one that is damaged, or of another format, is made again. Nothing is ever written beside the WARC, which may
+belong to somebody else; an index that lies there already, as earlier versions left them, is still read.
 """
 
 import logging
@@ -24,7 +25,6 @@ SUFFIX = ".lycosa-index"
 _MAGIC = b"lycosa-index 1\n"
 _CHECK_BYTES = 8
 _GZIP_START = b"\x1f\x8b"
-_ANYBODY_WRITES = 0o222
 _KINDS = WarcRecordType.response | WarcRecordType.revisit
 
 _log = logging.getLogger(__name__)
@@ -63,18 +63,31 @@ class Index(Struct, frozen=True, array_like=True):
 
 
 def index_of(path: Path) -> Index:
-    """The index of a WARC: the one that was kept, or a new one, which is kept if there is a place for it."""
-    places = _places(path)
+    """The index of a WARC: the one that was kept, or a new one, which is kept if the cache can be written."""
     size, mtime_ns = _stamp(path)
-    for place in places:
+    cached = _cached(path)
+    for place in filter(None, (cached, path.with_name(path.name + SUFFIX))):
         kept = _load(place)
         if kept and (kept.size, kept.mtime_ns) == (size, mtime_ns):
             return kept
     made = _make(path, size, mtime_ns)
-    for place in places:
-        if _keep(made, place):
-            break
+    if cached:
+        _keep(made, cached)
     return made
+
+
+def move_index(path: Path, to: Path) -> None:
+    """A WARC was renamed: its index goes along."""
+    with suppress(OSError):
+        if (old := _cached(path)) and (new := _cached(to)):
+            old.replace(new)
+
+
+def forget_index(path: Path) -> None:
+    """A WARC is gone: so is its index."""
+    with suppress(OSError):
+        if place := _cached(path):
+            place.unlink(missing_ok=True)
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -85,14 +98,14 @@ def _stamp(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _places(path: Path) -> list[Path]:
-    """Where an index may lie: beside the file, then in the cache."""
+def _cached(path: Path) -> Path | None:
+    """Where the index of a file is kept; None for a process that has no home folder."""
     path = path.absolute()
     name = f"{path.name}-{xxhash.xxh3_64_hexdigest(os.fsencode(path))}{SUFFIX}"
-    places = [path.with_name(path.name + SUFFIX)]
-    with suppress(RuntimeError):  # nobody's process has no home
-        places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lycosa" / name)
-    return places
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lycosa" / name
+    except RuntimeError:
+        return None
 
 
 def _load(place: Path) -> Index | None:
@@ -110,26 +123,17 @@ def _load(place: Path) -> Index | None:
         return None
 
 
-def _keep(index: Index, place: Path) -> bool:
-    """Write it whole or not at all. Was there a place for it?"""
+def _keep(index: Index, place: Path) -> None:
+    """Write it whole or not at all; where there is no room, the file is read through again the next time."""
     part = place.with_name(f"{place.name}.{os.getpid()}.part")
     data = msgspec.msgpack.encode(index)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        if not _is_writable(place.parent):
-            return False
         part.write_bytes(_MAGIC + xxhash.xxh3_64_digest(data) + data)
         part.replace(place)
     except OSError:
         with suppress(OSError):
             part.unlink()
-        return False
-    return True
-
-
-def _is_writable(folder: Path) -> bool:
-    """May we put something there? A folder marked read-only is left alone even by those who could write to it."""
-    return bool(folder.stat().st_mode & _ANYBODY_WRITES) and os.access(folder, os.W_OK)
 
 
 def _make(path: Path, size: int, mtime_ns: int) -> Index:

@@ -42,7 +42,7 @@ class Prepared(Struct, frozen=True):
     targets: list[str]  # the others that can be reached
     unreachable: int  # and how many cannot
     reachable: int  # pages, targets or not
-    oracle: list[str]
+    oracle: list[str]  # its plan; empty if no strategy follows it
     judges: dict[str, Judging]
 
 
@@ -68,7 +68,8 @@ class Preparation:
         task = varied(task, repeat)
         seed, kinds = self.plan.seed + repeat, self._kinds(task)
         path = self.out / "tasks" / f"{slug(task.name)}-{repeat}.json"
-        key = xxhash.xxh3_64_hexdigest(msgspec.json.encode([__version__, task, seed, kinds, self._stamps(task)]))
+        facts = [__version__, task, seed, kinds, self._needs_oracle, self._stamps(task)]
+        key = xxhash.xxh3_64_hexdigest(msgspec.json.encode(facts))
         kept = _load(path)
         if kept and kept.key == key and all(Path(judging.model or ".").exists() for judging in kept.judges.values()):
             return kept
@@ -103,9 +104,13 @@ class Preparation:
             targets=sorted(reachable),
             unreachable=len(targets) - len(reachable),
             reachable=len(reached),
-            oracle=plan(truth.graph, seeds, reachable, task.pages),
+            oracle=plan(truth.graph, seeds, reachable, task.pages) if self._needs_oracle else [],
             judges=self._judges(task, truth.web, drawn, kinds),
         )
+
+    @property
+    def _needs_oracle(self) -> bool:
+        return any(options["kind"] == "oracle" for options in self.plan.strategies.values())
 
     def _stamps(self, task: Task) -> list[Any]:
         """What changes when a file that the task names is another one."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.lab.index import SUFFIX, index_of
+from lycosa.lab.index import forget_index, index_of, move_index
 from lycosa.lab.recorded import RecordedWeb, warc_files
 from lycosa.lab.writing import make_folder, writing
 from lycosa.types import BadInput
@@ -48,7 +48,6 @@ def merge(path: Path, out: Path) -> None:
     files = warc_files(path)
     _check_form(files, out)
     part = out.with_name(f".{os.getpid()}.{out.name}")
-    index = part.with_name(part.name + SUFFIX)
     make_folder(out.parent)
     try:
         with writing(out):
@@ -57,12 +56,11 @@ def merge(path: Path, out: Path) -> None:
             if lost:
                 raise BadInput(f"{path}: a damaged file cannot be joined with others: {lost} addresses would be lost")
             part.replace(out)
-            if index.exists():
-                index.replace(out.with_name(out.name + SUFFIX))
+            move_index(part, out)
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-            index.unlink(missing_ok=True)
+        forget_index(part)
 
 
 def _check_form(files: Sequence[Path], out: Path) -> None:

@@ -76,10 +76,11 @@ def _heading(runs: Runs, results: Results) -> str:
     limit = f"{pages[0]:,}" if len(pages) == 1 else f"{pages[0]:,} to {pages[-1]:,}"
     repeats = max((run.repeat for run in results.runs), default=0) + 1
     again = f", what chance has a part in {repeats} times" if repeats > 1 else ""
+    above = "; `oracle` knows every page, label and link" if "oracle" in runs.strategies else ""
     return (
         f"# {len(runs.strategies)} strategies on {len(runs.tasks)} task{'s' * (len(runs.tasks) != 1)}\n\n"
-        f"{limit} pages each{again}. `breadth-first` and `random` know nothing of the topic; `oracle` knows every page,"
-        " label and link. Mean ± standard error over the tasks."
+        f"{limit} pages each{again}. `breadth-first` and `random` know nothing of the topic{above}."
+        " Mean ± standard error over the tasks."
     )
 
 

@@ -20,7 +20,7 @@ from msgspec.structs import fields
 
 from lycosa.lab.answer import CLOSE, Answer, Site
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
-from lycosa.lab.vocabulary import topic_names
+from lycosa.lab.vocabulary import read_topics
 from lycosa.types import BadInput
 
 _Part = TypeVar("_Part", bound=Struct)
@@ -222,7 +222,9 @@ def _options() -> ArgumentParser:
     """One option for each field of the web's parts that is a number, a pair of numbers or a switch."""
     parser = ArgumentParser(prog="python -m lycosa.lab.serve", description="Serve a generated web on loopback.")
     parser.add_argument("--port", type=int, default=0, help="0 (the default): any free one")
-    parser.add_argument("--topics", type=int, default=10, help="how many; the first ten have real words")
+    parser.add_argument(
+        "--topics", default="10", help="how many, the first ten have real words; or `examples`: those of examples/"
+    )
     parser.add_argument("--cache-mb", type=int, default=0, help="keep encoded answers, up to so many MB")
     parser.add_argument("--log", type=Path, help="append a line for each request: monotonic time, host, path")
     for field in (field for part in (GeneratedWeb, Text, Links, Oddities) for field in fields(part)):
@@ -241,7 +243,7 @@ def _web(given: dict[str, Any]) -> GeneratedWeb:
         return kind(**{field.name: given[field.name] for field in fields(kind) if field.name in given}, **others)
 
     given["size_bytes"], given["count"] = tuple(given["size_bytes"]), tuple(given["count"])
-    text = part(Text, topics=topic_names(given.pop("topics")))
+    text = part(Text, topics=read_topics(given.pop("topics")))
     return part(GeneratedWeb, text=text, links=part(Links), oddities=part(Oddities))
 
 

@@ -15,7 +15,7 @@ from lycosa.config import Positive, Whole
 from lycosa.lab.webs import GENERATED
 from lycosa.types import BadInput
 
-BELOW, ABOVE = ("breadth-first", "random"), ("oracle",)  # bounds that are always there
+BELOW, ABOVE = ("breadth-first", "random"), ("oracle",)  # bounds; only the oracle can be left out
 DEFAULT = ("best-first", "link-context", "opic", "otie")
 Model = Literal["nb", "svm", "logistic", "mlp", "vote"]
 Ratio = Annotated[float, Meta(gt=0, le=1_000)]
@@ -50,6 +50,7 @@ class Comparison(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pages: Positive = 400
     repeat: Positive = 1
     seed: Whole = 0
+    oracle: bool = True  # its plan needs the links of the whole web
 
 
 class Plan(Struct, frozen=True):
@@ -108,6 +109,8 @@ def _check(task: Task) -> None:
         raise wrong("labels: a file is needed that says which pages are targets")
     if not task.seeds and not generated:
         raise wrong("seeds: say where to start")
+    if problem := config.file_problem(task.seeds):
+        raise wrong(f"seeds: {problem}")
     ways = [bool(task.train), bool(task.topic), task.examples_from_targets > 0]
     if sum(ways) > 1 or (not any(ways) and not generated):
         raise wrong("say how pages are judged, by one of `train`, `topic` and `examples_from_targets`")
@@ -118,6 +121,8 @@ def _check(task: Task) -> None:
 def _strategies(found: Comparison) -> dict[str, dict[str, Any]]:
     """By name, each once, the bounds around the others."""
     names = list(dict.fromkeys([*BELOW, *found.strategies, *ABOVE]))
+    if not found.oracle:
+        names = [name for name in names if name not in ABOVE]
     names.sort(key=lambda name: (name in ABOVE) - (name in BELOW))
     if unknown := set(found.strategy) - set(names):
         raise BadInput(f"strategy.{min(unknown)}: options for a strategy that is not one of `strategies`")

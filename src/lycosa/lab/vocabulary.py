@@ -2,6 +2,8 @@
 
 from random import Random
 
+from lycosa.types import BadInput
+
 TOPICS: dict[str, tuple[str, ...]] = {
     "astronomy": tuple(
         """
@@ -93,6 +95,54 @@ TOPICS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+# The subjects of the crawls in examples/, in the words of their pages and maps.
+EXAMPLE_TOPICS: dict[str, tuple[str, ...]] = {
+    "spiders": tuple(
+        """
+        wolf spider spiders lycosa lycosidae tarantula arachnid silk burrow burrows spiderlings spiderling egg sac
+        spinnerets abdomen palps venom prey hunter hunts legs eyes female females male males courtship drums jaws turret
+        thread bite species ground web hairy fangs moult ambush meadow leaf litter carries nocturnal arachnology
+        """.split()
+    ),
+    "lighthouses": tuple(
+        """
+        lighthouse lighthouses lightship lightships lantern lamp lens fresnel prisms beacon keeper keepers tower gallery
+        fog horn signal siren sailors ships harbour coast rock reef flashes characteristic daymark chart pharos
+        alexandria automation relief clockwork optic shore landing bulb lit dusk miles station offshore trinity
+        """.split()
+    ),
+    "birds": tuple(
+        """
+        bird birds songbird finch goldfinch thrush warbler chiffchaff swallow raptor eagle falcon kestrel owl osprey
+        wader shorebird plover lapwing sandpiper dunlin curlew waterfowl duck mallard teal goose swan seabird gull
+        kittiwake puffin birdwatching birding binoculars optics wetland marsh mudflat estuary flyway plumage birdsong
+        habitat woodland migration nest feather wing
+        """.split()
+    ),
+    "geology": tuple(
+        """
+        rock rocks layers crust mantle magma lava minerals crystals quartz calcite granite basalt strata fossils
+        sediment
+        sedimentary igneous metamorphic earthquakes fault plates seismographs magnitude volcano volcanoes eruptions ash
+        vent erosion unconformity cleavage lustre streak hardness veins geologist limestone sandstone
+        """.split()
+    ),
+    "pottery": tuple(
+        """
+        clay pot pots wheel kiln glaze firing fired earthenware stoneware porcelain porous coils coil grog knead
+        throwing
+        rim foot silica flux alumina cobalt biscuit ware cones trimming leather slip potter bowl jar vessel ceramic
+        """.split()
+    ),
+    "weaving": tuple(
+        """
+        warp weft loom cloth yarn threads heddle heddles reed shed shuttle bobbin weaver tapestry twill plain weave
+        denim tweed linen cotton wool selvedge tension beat fabric textile spindle pattern stripes treadle fringe
+        """.split()
+    ),
+}
+EXAMPLES = ("spiders", "lighthouses", "birds", "astronomy", "geology", "pottery", "weaving", "cooking", "travel", "law")
+
 FUNCTION_WORDS = tuple(
     """
     the of and to a in is that for it as with on by this are be from at or an have not which but has was can their
@@ -139,9 +189,18 @@ def topic_names(count: int) -> tuple[str, ...]:
     return names + tuple(f"subject{number}" for number in range(len(names) + 1, count + 1))
 
 
+def read_topics(text: str) -> tuple[str, ...]:
+    """The topics that somebody asks for: how many, or `examples` for those of the crawls in examples/."""
+    if text == "examples":
+        return EXAMPLES
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000:
+        raise BadInput(f"topics: {text!r} is neither a number between 1 and 1000 nor 'examples'")
+    return topic_names(int(text))
+
+
 def topic_words(name: str) -> tuple[str, ...]:
     """The words of a topic; a topic we have no words for gets invented ones, always the same."""
-    return TOPICS.get(name) or tuple(invented(Random(f"topic {name}"), 60))
+    return TOPICS.get(name) or EXAMPLE_TOPICS.get(name) or tuple(invented(Random(f"topic {name}"), 60))
 
 
 def invented(random: Random, count: int) -> list[str]:

@@ -17,7 +17,7 @@ from lycosa.lab.atlas import Atlas, Place
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, warc_files
 from lycosa.lab.survey import LinkGraph
-from lycosa.lab.vocabulary import topic_names
+from lycosa.lab.vocabulary import read_topics
 from lycosa.types import BadInput
 
 GENERATED = "generated:"
@@ -81,7 +81,10 @@ def generated(name: str) -> GeneratedWeb:
     for key, value in given.items():
         _place(key, parts, own, name)[key] = value.split("-") if "-" in value else value
     if "topics" in given:
-        parts["text"]["topics"] = topic_names(_number(given["topics"], name))
+        try:
+            parts["text"]["topics"] = read_topics(given["topics"])
+        except BadInput as error:
+            raise BadInput(f"{name}: {error}") from None
     try:
         web = msgspec.convert({**own, **parts}, GeneratedWeb, strict=False)
     except msgspec.ValidationError as error:
@@ -102,18 +105,14 @@ def _place(key: str, parts: dict[str, dict[str, Any]], own: dict[str, Any], name
     raise BadInput(f"{name}: unknown key {key!r} (there are: {', '.join(key for key in every if key not in _OPEN)})")
 
 
-def _number(text: str, name: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000:
-        raise BadInput(f"{name}: topics: {text!r} is no number between 1 and 1000")
-    return int(text)
-
-
 class GeneratedPages:
     """A generated web known as a whole. Names of pages are their addresses without a port; the trap has no pages."""
 
     def __init__(self, site: GeneratedWeb) -> None:
         self.site = site
         self._atlas = Atlas(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
+        self._links: dict[str, list[str]] = {}
+        self._addresses: dict[Place, str] = {}  # where a link to a place ends; one string for all links to it
 
     def __len__(self) -> int:
         return self.site.pages
@@ -147,7 +146,13 @@ class GeneratedPages:
         return [atlas.url(place, "") for place in own if not self._fails(place)]
 
     def links(self, url: str) -> Sequence[str]:
-        """The same links as the page shows, without making the page."""
+        """The same links as the page shows, without making the page. Computed once: who asks for all asks again."""
+        found = self._links.get(url)
+        if found is None:
+            found = self._links[url] = self._read(url)
+        return found
+
+    def _read(self, url: str) -> list[str]:
         place = self._find(url)
         if place is None or self._atlas.kind(place) == "redirect":
             return []
@@ -155,8 +160,15 @@ class GeneratedPages:
             place = self._atlas.original(place)
         home = Place(place.host, 0)  # in the head of every page
         targets = self._atlas.targets(place, Random(self._atlas.bits(place, 2)))  # by the same chance as the page
-        found = dict.fromkeys(self.resolve(self._atlas.url(target, "")) for target in (home, *targets))
+        found = dict.fromkeys(self._end(target) for target in (home, *targets))
         return [address for address in found if address and address != url]
+
+    def _end(self, place: Place) -> str:
+        """The address at the end of the redirects."""
+        address = self._addresses.get(place)
+        if address is None:
+            address = self._addresses[place] = self.resolve(self._atlas.url(place, ""))
+        return address
 
     def topics(self) -> dict[str, str]:
         return {page: self.site.topic_of(page) for page in self.pages()}

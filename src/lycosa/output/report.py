@@ -65,7 +65,8 @@ class Report(Struct, frozen=True):
 
 def read_report(db: CrawlDb, top: int = 10) -> Report:
     totals = db.execute(
-        "SELECT count(*), coalesce(sum(error = '' AND digest != ''), 0), coalesce(sum(on_topic), 0),"
+        "SELECT count(*), coalesce(sum(error = '' AND digest != '' AND duplicate_of = ''), 0),"
+        " coalesce(sum(on_topic), 0),"
         " coalesce(avg(relevance), 0.0), coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
     ).fetchone()
     visits, pages, relevant, mean, duplicates, size = totals
@@ -104,7 +105,7 @@ def _outlook(db: CrawlDb) -> tuple[int, float, dict[str, Any]]:
     return known, outlook.get("next_due") or 0.0, outlook
 
 
-_ON_TOPIC = "SELECT on_topic FROM visits WHERE error = '' AND digest != '' ORDER BY n"
+_ON_TOPIC = "SELECT on_topic FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
 _BEST = "SELECT url, title, relevance, label FROM visits WHERE relevance IS NOT NULL ORDER BY relevance DESC, n LIMIT ?"
 
 

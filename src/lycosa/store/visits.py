@@ -15,7 +15,10 @@ _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 25)})"
 class Totals:
     """What a crawl has so far, over all its runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, distinct: bool = False) -> None:
+        """`distinct`: a page fetched at several addresses counts once, as users expect. In the lab every fetch counts,
+        so that all strategies have the same number of them."""
+        self.distinct = distinct
         self.visits = 0
         self.pages = 0  # successful HTML pages
         self.relevant = 0
@@ -28,6 +31,8 @@ class Totals:
             "SELECT count(*), coalesce(sum(error = '' AND digest != ''), 0), coalesce(sum(on_topic), 0),"
             " coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
         ).fetchone()
+        if self.distinct:
+            self.pages -= self.duplicates
         self.errors.update(dict(db.execute("SELECT error, count(*) FROM visits WHERE error != '' GROUP BY error")))
 
     def write(self, visit: Visit) -> None:
@@ -37,7 +42,7 @@ class Totals:
         if visit.reply.error:
             self.errors[visit.reply.error] += 1
         elif visit.digest:
-            self.pages += 1
+            self.pages += not (self.distinct and visit.duplicate_of)
             self.duplicates += bool(visit.duplicate_of)
 
 

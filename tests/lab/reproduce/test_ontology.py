@@ -139,6 +139,27 @@ def test_a_recorded_web_needs_a_map(school: Any) -> None:
         plan(school.request(target=("cooking",)))
 
 
+@pytest.mark.parametrize(
+    ("text", "focus", "problem"),
+    [
+        ("", (), r"--map .*own\.xtm: there is no such file"),
+        ("<topicMap", (), r"--map .*own\.xtm: own\.xtm:1: "),
+        ("good", ("toyota",), r"--focus toyota: no topic 'toyota' in own\.xtm"),
+    ],
+)
+def test_a_map_of_no_use_is_named_before_anything_is_crawled(
+    school: Any, tmp_path: Path, text: str, focus: tuple[str, ...], problem: str
+) -> None:
+    given = tmp_path / "own.xtm"
+    if text == "good":
+        subject(Request(), "cooking", tmp_path)
+        (tmp_path / "map.xtm").rename(given)
+    elif text:
+        given.write_text(text)
+    with pytest.raises(BadInput, match=problem):
+        plan(school.request(target=("cooking",), topic_map=str(given), focus=focus))
+
+
 def test_a_recorded_web(school: Any, tmp_path: Path) -> None:
     subject(Request(), "cooking", tmp_path)
     request = school.request(

@@ -14,7 +14,7 @@ from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.metrics import distances_of_best, harvest_curve, harvest_rate, link_distances, robustness
 from lycosa.lab.one import Fetch, crawl_web
 from lycosa.lab.reproduce.measures import sampled
-from lycosa.lab.reproduce.subject import subject
+from lycosa.lab.reproduce.subject import check_map, subject
 from lycosa.lab.reproduce.terrain import Request, Terrain, chosen, drawn, site, terrain
 from lycosa.lab.reproduce.work import Outcome
 from lycosa.lab.significance import mean
@@ -89,6 +89,7 @@ def plan(request: Request) -> list[Job]:
         return [Job(request, made, target, 0, pages) for target in topics]
     if not request.topic_map:
         raise BadInput("--map: on a recorded web a topic map or ontology of the subject is needed")
+    check_map(request)
     target = chosen(request, terrain(request, made), 1)[0]
     return [Job(request, made, target, draw, pages) for draw in range(DRAWS)]
 

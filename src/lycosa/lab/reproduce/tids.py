@@ -85,7 +85,7 @@ def work(job: Job) -> Outcome:
     ground = terrain(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed)[:LISTED]
     seeds, read = listed[: first_seeds(job.pages)], Reader(ground.web)
-    judge = Tids(examples=".")
+    judge = Tids(examples=".", idf="literal", accept="mean")  # as published
     judge.prepare(Path(), lambda _: [(url, page) for url in listed if (page := read(url))])
     strategies = {name: Watched(consecutive=name != FIRST) for name in CRAWLS}
     crawls: dict[str, LabCrawl] = {}
