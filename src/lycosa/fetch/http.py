@@ -13,7 +13,7 @@ from yarl import URL
 
 from lycosa import config, urls
 from lycosa.fetch.address import LocalNames, PrivateAddress, is_private_name, public_socket
-from lycosa.fetch.decode import ACCEPTED, TooLarge, decode
+from lycosa.fetch.decode import ACCEPTED, Incomplete, TooLarge, decode
 from lycosa.types import Exchange, Link, Reply
 
 ANY = ("*",)  # of content types: take whatever comes, and of what is too large its start
@@ -138,6 +138,10 @@ def _decoded(reply: Reply, payload: bytes, encoding: str, most: int) -> Reply:
         return replace(reply, body=body, error=reply.error or ("" if body else "empty"))
     except TooLarge as error:
         return replace(reply, error="too-large", detail=f"over {most} bytes when decoded", body=error.start)
+    except Incomplete as error:
+        if reply.error == "too-large":  # it was us who stopped reading
+            return replace(reply, body=error.start)
+        return replace(reply, error="incomplete", detail=f"the {encoding[:40]} body was cut off")
     except ValueError as error:
         return replace(reply, error=reply.error or "decode", detail=str(error))
 
