@@ -314,7 +314,8 @@ async def test_names_are_remembered(server: Any, answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "fe80::1"]
+    "address",
+    ["127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "fe80::1", "fec0::1"],
 )
 async def test_a_name_that_leads_to_a_private_address(server: Any, address: str) -> None:
     resolver = Resolver(**{"trap.example": address})
@@ -330,11 +331,12 @@ async def test_private_addresses_are_refused_however_they_are_written(server: An
     assert server.connections == 0
 
 
-async def test_names_below_localhost_are_this_machine(server: Any, answer: Any) -> None:
+@pytest.mark.parametrize("name", ["cooking.localhost", "cooking.localhost."])
+async def test_names_below_localhost_are_this_machine(server: Any, answer: Any, name: str) -> None:
     server.handle = answer(PAGE)
-    reply = await fetch(f"http://cooking.localhost:{server.port}/", resolver=Resolver())
+    reply = await fetch(f"http://{name}:{server.port}/", resolver=Resolver())
     assert reply.error == ""
-    assert server.requests[0][1]["host"] == f"cooking.localhost:{server.port}"
+    assert server.requests[0][1]["host"].startswith("cooking.localhost")
 
 
 async def test_through_a_proxy_the_whole_url_is_asked(server: Any, answer: Any) -> None:

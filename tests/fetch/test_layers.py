@@ -413,7 +413,13 @@ async def test_links_led_to_a_host_that_is_closed_meanwhile_are_told_so(server: 
     assert {reply.error for reply in replies} == {"connect", "host-closed"}
 
 
-@pytest.mark.parametrize("target", ["http://10.1.2.3/", "http://localhost/", "http://[::1]/", "http://127.1/"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("http://10.1.2.3/", "http://localhost/", "http://[::1]/", "http://127.1/", "http://[fec0::1]/"),
+        *("http://localhost./", "http://x.localhost./", "http://127.0.0.1./", "http://0x7f.1/", "http://intranet/"),
+    ],
+)
 async def test_a_proxy_is_not_asked_for_private_addresses(server: Any, target: str) -> None:
     server.handle = site({})
     world = World(proxy=server.url, allow_private=False, give_up_after=0)
