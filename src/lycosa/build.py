@@ -16,6 +16,7 @@ from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
+from lycosa.fetch.robots_file import own_sitemaps
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.lists import Listing
 from lycosa.frontier.polite import Hosts
@@ -25,7 +26,6 @@ from lycosa.pages import read_pages
 from lycosa.parse import SITEMAP_TYPES, HtmlParser, Parsers, content_digest
 from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import Search, make_engine, site_of
-from lycosa.seeds.file import read_seeds
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Targets
 from lycosa.store.visits import Totals, VisitStore
@@ -167,10 +167,10 @@ def make_fetcher(
 
     def offer(origin: str, sitemaps: Iterable[str]) -> None:
         if settings.scope.sitemaps:
-            found = [Link(url) for url in dict.fromkeys(read_seeds(list(sitemaps), Path())[0])]
+            found = [Link(url) for url in own_sitemaps(origin, sitemaps)]
             frontier.push(found, [1.0] * len(found))
 
-    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer)
+    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
     return Redirects(robots, settings.fetch.max_redirects, frontier.refuses)
 
 
