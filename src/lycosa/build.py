@@ -17,6 +17,7 @@ from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
 from lycosa.fetch.robots_file import own_sitemaps
+from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.lists import Listing
 from lycosa.frontier.polite import Hosts
@@ -171,7 +172,8 @@ def make_fetcher(
             frontier.push(found, [1.0] * len(found))
 
     robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
-    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses)
+    shelf = Shelf(db.path.parent if isinstance(db.path, Path) else None)
+    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses, shelf)
 
 
 def _warc(folder: Path, rules: config.Store) -> WarcWriter | None:

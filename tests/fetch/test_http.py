@@ -243,6 +243,18 @@ async def test_broken_answers(server: Any, http: Http, head: bytes, kind: str) -
     assert "\n" not in reply.detail
 
 
+@pytest.mark.parametrize(("fields", "error"), [(7, "http-302"), (9, "protocol"), (100, "protocol")])
+async def test_the_head_of_an_answer_is_bounded(server: Any, http: Http, fields: int, error: str) -> None:
+    async def handle(path: str, headers: Any, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n")
+        writer.write(b"".join(b"X-%d: " % number + b"a" * 8_000 + b"\r\n" for number in range(fields)) + b"\r\n")
+
+    server.handle = handle
+    reply = await http.fetch(Link(server.url + "/"))
+    assert reply.error == error
+    assert sum(len(exchange.head) for exchange in reply.exchanges) <= 65_536
+
+
 async def test_a_body_longer_than_its_content_length(server: Any, http: Http) -> None:
     async def handle(path: str, headers: Any, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello and much more")

@@ -1,6 +1,7 @@
 """Retries, robots.txt and redirects around one request, driven by a real frontier against a real server."""
 
 import asyncio
+import errno
 import gzip
 import socket
 import time
@@ -16,6 +17,7 @@ from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
+from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
@@ -40,6 +42,9 @@ class FastClock:
 
         return asyncio.get_running_loop().call_soon(ring)
 
+    async def sleep(self, seconds: float) -> None:
+        self.ahead += seconds
+
 
 class World:
     """A frontier and all layers of fetching; `crawl` asks everything that waits and returns the final replies."""
@@ -53,11 +58,12 @@ class World:
         hosts = Hosts(fetch, lambda number, score: self.frontier.waits(number, score))
         self.frontier = DurableFrontier(self.db, hosts, Scope(config.Scope(**(scope or {}))), max, self.clock)
         self.frontier.load()
-        self.http = Http(fetch, self.clock.now)
+        self.http = Http(fetch, self.clock.now, sleep=self.clock.sleep)
         layer = Retries(self.http, fetch)
         offer = lambda _, found: self.sitemaps.extend(found)  # noqa: E731
         robots = Robots(layer, self.db, fetch, self.clock.now, offer, self.frontier.refuses)
-        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses)
+        self.shelf = Shelf(most_bytes=2_000)
+        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses, self.shelf)
         self.leases = 0
 
     async def crawl(self, *urls: str) -> list[Reply]:
@@ -533,3 +539,52 @@ class TestARobotsTxtThatMovedToAClosedHost:
         finally:
             other.close()
         assert {reply.link.url[-1]: reply.error for reply in replies} == {"a": "", "b": "robots"}
+
+
+async def test_running_out_of_descriptors_counts_against_nobody(server: Any) -> None:
+    world = World(retries=0, give_up_after=1)
+    sockets = iter(range(100))
+
+    def scarce(info: Any) -> socket.socket:
+        if next(sockets) % 10:  # nine of ten fail: one fetch alone does not wait that long
+            raise OSError(errno.EMFILE, "Too many open files")
+        return socket.socket(*info[:3])
+
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        world.http._pool._socket_factory = scarce
+        await site({"/a": page(), "/b": moved("/c"), "/c": page()})(path, headers, writer)
+        writer.close()  # so that each request needs a socket of its own
+
+    server.handle = handle
+    replies = await world.crawl(f"{server.url}/a", f"{server.url}/b")
+    assert {reply.url.removeprefix(server.url): reply.error for reply in replies} == {"/a": "", "/c": ""}
+    assert next(sockets) > 20
+    assert paths(server) == ["/robots.txt", "/a", "/b", "/c"]
+    assert not world.frontier.hosts.named(server.url.removeprefix("http://")).closed
+
+
+async def test_what_waits_in_mid_redirect_takes_little_memory(server: Any) -> None:
+    """Every link leads to one host, and brings the head of its redirect along."""
+    other = f"http://127.0.0.2:{server.port}"
+    extra = {f"X-{n}": "a" * 6_000 for n in range(8)}
+    pages: Pages = {f"/{n}": ("302 Found", {"Location": f"{other}/to/{n}", **extra}, b"") for n in range(30)}
+    server.handle = site(pages | {f"/to/{n}": page() for n in range(30)})
+    second = await asyncio.start_server(server._serve, "127.0.0.2", server.port)
+    world = World()
+    most = 0
+    filed = world.shelf.put
+
+    def put(key: str, exchanges: Any) -> None:
+        nonlocal most
+        filed(key, exchanges)
+        most = max(most, world.shelf.memory_bytes)
+
+    world.shelf.put = put  # type: ignore[method-assign]
+    try:
+        replies = await world.crawl(*(f"{server.url}/{n}" for n in range(30)))
+    finally:
+        second.close()
+    assert [reply.error for reply in replies] == [""] * 30
+    assert all(len(reply.exchanges) == 2 and len(reply.exchanges[0].head) > 48_000 for reply in replies)
+    assert most <= 2_000
+    assert (world.shelf.memory_bytes, world.shelf.file_bytes) == (0, 0)
