@@ -16,6 +16,8 @@ from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
+from lycosa.fetch.robots_file import own_sitemaps
+from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.lists import Listing
 from lycosa.frontier.polite import Hosts
@@ -25,7 +27,6 @@ from lycosa.pages import read_pages
 from lycosa.parse import SITEMAP_TYPES, HtmlParser, Parsers, content_digest
 from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import Search, make_engine, site_of
-from lycosa.seeds.file import read_seeds
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Targets
 from lycosa.store.visits import Totals, VisitStore
@@ -171,11 +172,12 @@ def make_fetcher(
 
     def offer(origin: str, sitemaps: Iterable[str]) -> None:
         if settings.scope.sitemaps:
-            found = [Link(url) for url in dict.fromkeys(read_seeds(list(sitemaps), Path())[0])]
+            found = [Link(url) for url in own_sitemaps(origin, sitemaps)]
             frontier.push(found, [1.0] * len(found))
 
-    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer)
-    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses)
+    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
+    shelf = Shelf(db.path.parent if isinstance(db.path, Path) else None)
+    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses, shelf)
 
 
 def _warc(folder: Path, rules: config.Store) -> WarcWriter | None:

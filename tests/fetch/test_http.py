@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import random
 import socket
 import time
 import zlib
@@ -14,7 +15,7 @@ import pytest
 import zstandard
 
 from lycosa import config, urls
-from lycosa.fetch.http import Http
+from lycosa.fetch.http import ANY, Http
 from lycosa.types import Link, Reply
 
 PAGE = b"<html><title>wolf spiders</title><p>" + b"They hunt by night. " * 200
@@ -92,6 +93,54 @@ async def test_content_encodings(server: Any, http: Http, answer: Any, name: str
     server.handle = answer(pack(PAGE), Content_Encoding=name)
     reply = await http.fetch(Link(server.url + "/"))
     assert (reply.error, reply.body) == ("", PAGE)
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("gzip", lambda body: gzip.compress(body[:500]) + gzip.compress(body[500:])),
+        ("deflate", zlib.compress),
+        ("deflate", lambda body: zlib.compress(body)[2:-4]),
+        ("br", brotli.compress),
+        ("zstd", zstandard.compress),
+        ("zstd", lambda body: zstandard.compress(body[:500]) + zstandard.compress(body[500:])),
+        ("deflate, gzip", lambda body: gzip.compress(zlib.compress(body)[:-9])),
+    ],
+)
+@pytest.mark.parametrize("kept", [0.3, 0.5, 0.9])
+async def test_half_a_packed_body_is_no_page(
+    server: Any, http: Http, answer: Any, name: str, pack: Any, kept: float
+) -> None:
+    whole = pack(PAGE + random.Random(1).randbytes(20_000))
+    server.handle = answer(whole[: int(len(whole) * kept)], Content_Encoding=name)  # the length fits what is sent
+    reply = await http.fetch(Link(server.url + "/"))
+    assert (reply.error, reply.body) == ("incomplete", b"")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, brotli.compress, zstandard.compress, zlib.compress])
+async def test_of_a_packed_body_that_is_too_large_the_start_can_be_had(
+    server: Any, http: Http, answer: Any, pack: Any
+) -> None:
+    name = {gzip.compress: "gzip", brotli.compress: "br", zstandard.compress: "zstd"}.get(pack, "deflate")
+    body = random.Random(1).randbytes(300_000)
+    server.handle = answer(pack(body), Content_Encoding=name)
+    reply = await http.fetch(Link(server.url + "/"), ANY, 200_000)
+    assert reply.error == "too-large"
+    assert reply.body
+    assert body.startswith(reply.body)
+
+
+async def test_zstd_of_countless_frames_is_refused(server: Any, http: Http, answer: Any) -> None:
+    server.handle = answer(zstandard.compress(b"") * 3_000 + zstandard.compress(b"x"), Content_Encoding="zstd")
+    reply = await http.fetch(Link(server.url + "/"))
+    assert (reply.error, reply.detail) == ("decode", "too many zstd frames")
+
+
+@pytest.mark.parametrize("name", ["gzip", "br", "zstd", "deflate"])
+async def test_an_empty_body_is_empty_in_any_encoding(server: Any, http: Http, answer: Any, name: str) -> None:
+    server.handle = answer(b"", Content_Encoding=name)
+    assert (await http.fetch(Link(server.url + "/"))).error == "empty"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, brotli.compress, zstandard.compress, zlib.compress])
@@ -194,6 +243,18 @@ async def test_broken_answers(server: Any, http: Http, head: bytes, kind: str) -
     assert "\n" not in reply.detail
 
 
+@pytest.mark.parametrize(("fields", "error"), [(7, "http-302"), (9, "protocol"), (100, "protocol")])
+async def test_the_head_of_an_answer_is_bounded(server: Any, http: Http, fields: int, error: str) -> None:
+    async def handle(path: str, headers: Any, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n")
+        writer.write(b"".join(b"X-%d: " % number + b"a" * 8_000 + b"\r\n" for number in range(fields)) + b"\r\n")
+
+    server.handle = handle
+    reply = await http.fetch(Link(server.url + "/"))
+    assert reply.error == error
+    assert sum(len(exchange.head) for exchange in reply.exchanges) <= 65_536
+
+
 async def test_a_body_longer_than_its_content_length(server: Any, http: Http) -> None:
     async def handle(path: str, headers: Any, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello and much more")
@@ -265,7 +326,8 @@ async def test_names_are_remembered(server: Any, answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "fe80::1"]
+    "address",
+    ["127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "fe80::1", "fec0::1"],
 )
 async def test_a_name_that_leads_to_a_private_address(server: Any, address: str) -> None:
     resolver = Resolver(**{"trap.example": address})
@@ -281,11 +343,12 @@ async def test_private_addresses_are_refused_however_they_are_written(server: An
     assert server.connections == 0
 
 
-async def test_names_below_localhost_are_this_machine(server: Any, answer: Any) -> None:
+@pytest.mark.parametrize("name", ["cooking.localhost", "cooking.localhost."])
+async def test_names_below_localhost_are_this_machine(server: Any, answer: Any, name: str) -> None:
     server.handle = answer(PAGE)
-    reply = await fetch(f"http://cooking.localhost:{server.port}/", resolver=Resolver())
+    reply = await fetch(f"http://{name}:{server.port}/", resolver=Resolver())
     assert reply.error == ""
-    assert server.requests[0][1]["host"] == f"cooking.localhost:{server.port}"
+    assert server.requests[0][1]["host"].startswith("cooking.localhost")
 
 
 async def test_through_a_proxy_the_whole_url_is_asked(server: Any, answer: Any) -> None:

@@ -1,6 +1,7 @@
 """Retries, robots.txt and redirects around one request, driven by a real frontier against a real server."""
 
 import asyncio
+import errno
 import gzip
 import socket
 import time
@@ -9,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from lycosa import config, urls
+from lycosa import build, config, urls
 from lycosa.db import CrawlDb
 from lycosa.fetch import address
 from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
+from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
@@ -40,6 +42,9 @@ class FastClock:
 
         return asyncio.get_running_loop().call_soon(ring)
 
+    async def sleep(self, seconds: float) -> None:
+        self.ahead += seconds
+
 
 class World:
     """A frontier and all layers of fetching; `crawl` asks everything that waits and returns the final replies."""
@@ -53,11 +58,12 @@ class World:
         hosts = Hosts(fetch, lambda number, score: self.frontier.waits(number, score))
         self.frontier = DurableFrontier(self.db, hosts, Scope(config.Scope(**(scope or {}))), max, self.clock)
         self.frontier.load()
-        self.http = Http(fetch, self.clock.now)
-        robots = Robots(
-            Retries(self.http, fetch), self.db, fetch, self.clock.now, lambda _, found: self.sitemaps.extend(found)
-        )
-        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses)
+        self.http = Http(fetch, self.clock.now, sleep=self.clock.sleep)
+        layer = Retries(self.http, fetch)
+        offer = lambda _, found: self.sitemaps.extend(found)  # noqa: E731
+        robots = Robots(layer, self.db, fetch, self.clock.now, offer, self.frontier.refuses)
+        self.shelf = Shelf(most_bytes=2_000)
+        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses, self.shelf)
         self.leases = 0
 
     async def crawl(self, *urls: str) -> list[Reply]:
@@ -413,7 +419,13 @@ async def test_links_led_to_a_host_that_is_closed_meanwhile_are_told_so(server: 
     assert {reply.error for reply in replies} == {"connect", "host-closed"}
 
 
-@pytest.mark.parametrize("target", ["http://10.1.2.3/", "http://localhost/", "http://[::1]/", "http://127.1/"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("http://10.1.2.3/", "http://localhost/", "http://[::1]/", "http://127.1/", "http://[fec0::1]/"),
+        *("http://localhost./", "http://x.localhost./", "http://127.0.0.1./", "http://0x7f.1/", "http://intranet/"),
+    ],
+)
 async def test_a_proxy_is_not_asked_for_private_addresses(server: Any, target: str) -> None:
     server.handle = site({})
     world = World(proxy=server.url, allow_private=False, give_up_after=0)
@@ -435,3 +447,144 @@ async def test_a_link_that_waits_elsewhere_stays_there_when_it_is_found_again(se
     world.clock.ahead += 5
     assert world.frontier.hosts.take(world.clock.now()) is None  # b is busy, and nothing waits at a
     assert busy == other
+
+
+async def test_the_rules_of_many_hosts_stay_within_their_memory(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit is read from the database again, not fetched again."""
+    monkeypatch.setattr("lycosa.fetch.robots._MOST_MEMORY_BYTES", 100_000)
+    text = "User-agent: *\nDisallow: /no\n" + "".join(f"Disallow: /{n}/\n" for n in range(100, 300))
+    server.handle = site({"/robots.txt": robots(text), "/a": page(), "/b": page()})
+    addresses = [f"127.0.0.{n}" for n in range(2, 12)]
+    others = [await asyncio.start_server(server._serve, address, server.port) for address in addresses]
+    world = World()
+    try:
+        hosts = [f"http://{address}:{server.port}" for address in addresses]
+        replies = await world.crawl(*(f"{host}/{path}" for path in ("a", "b", "no") for host in hosts))
+    finally:
+        for other in others:
+            other.close()
+    assert sorted(reply.error for reply in replies) == [""] * 20 + ["robots"] * 10
+    assert paths(server).count("/robots.txt") == 10
+    kept = world.fetcher.inner._rules
+    assert sum(rules.size_bytes for rules in kept.values()) == world.fetcher.inner._memory_bytes <= 100_000
+    assert len(kept) < 10
+
+
+async def test_a_robots_txt_steers_nobody_to_the_pages_of_others(server: Any) -> None:
+    victim = f"http://127.0.0.2:{server.port}"
+    named = "".join(f"Sitemap: {victim}/{n}\n" for n in range(20)) + "Sitemap: /map.xml\n"
+    server.handle = site({"/robots.txt": robots(named), "/map.xml": page(), "/a": page()})
+    other = await asyncio.start_server(server._serve, "127.0.0.2", server.port)
+    settings = config.Config(fetch=config.Fetch(allow_private=True), scope=config.Scope(sitemaps=True))
+    try:
+        replies = await build.fetch_pages(settings, [f"{server.url}/a"], FastClock())
+    finally:
+        other.close()
+    assert [reply.url.removeprefix(server.url) for reply in replies] == ["/a", "/map.xml"]
+    assert paths(server) == ["/robots.txt", "/a", "/map.xml"]
+
+
+class TestARobotsTxtThatMovedToAClosedHost:
+    """Nobody fetches it there, so its site must not wait for it."""
+
+    def closed(self, **rules: Any) -> tuple[World, str]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.3", 0))
+            dead = f"127.0.0.3:{free.getsockname()[1]}"
+        return World(retries=0, give_up_after=2, **rules), dead
+
+    async def test_before_it_moved(self, server: Any) -> None:
+        world, dead = self.closed()
+        server.handle = site({"/robots.txt": moved(f"http://{dead}/robots.txt"), "/a": page()})
+        world.frontier.hosts.named(dead).closed = "unreachable (connect)"
+        replies = await world.crawl(f"{server.url}/a", f"{server.url}/b")
+        assert [reply.error for reply in replies] == ["robots-unreachable"] * 2
+        assert paths(server) == ["/robots.txt"]
+        assert world.frontier.waiting() == 0
+
+    async def test_while_links_wait_there(self, server: Any) -> None:
+        world, dead = self.closed()
+        server.handle = site({"/robots.txt": moved(f"http://{dead}/robots.txt"), "/a": page()})
+        replies = await world.crawl(*(f"{server.url}/{n}" for n in range(6)))
+        assert sorted(reply.error for reply in replies) == ["connect"] * 2 + ["robots-unreachable"] * 4
+        assert world.frontier.waiting() == 0
+
+    async def test_after_an_hour_it_is_looked_for_again(self, server: Any) -> None:
+        world, dead = self.closed()
+        pages = {"/robots.txt": moved(f"http://{dead}/robots.txt"), "/b": page()}
+        server.handle = site(pages)
+        world.frontier.hosts.named(dead).closed = "unreachable (connect)"
+        await world.crawl(f"{server.url}/a")
+        world.clock.ahead += 4_000
+        pages["/robots.txt"] = robots("User-agent: *\nDisallow: /a")
+        world.frontier.ended = ""
+        assert [reply.error for reply in await world.crawl(f"{server.url}/b")] == [""]
+
+    async def test_what_is_known_of_it_counts(self, server: Any) -> None:
+        """The other host had as many pages as it may have, so it is closed, but its robots.txt was read."""
+        there = f"http://127.0.0.2:{server.port}"
+
+        async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+            here = headers["host"].startswith("127.0.0.1")
+            text = moved(f"{there}/robots.txt") if here else robots("User-agent: *\nDisallow: /b\n")
+            await site({"/robots.txt": text, "/a": page()})(path, headers, writer)
+
+        server.handle = handle
+        other = await asyncio.start_server(server._serve, "127.0.0.2", server.port)
+        world = World(scope={"max_pages_per_host": 1})
+        try:
+            await world.crawl(f"{there}/a")
+            world.frontier.ended = ""
+            replies = await world.crawl(f"{server.url}/b", f"{server.url}/a")
+        finally:
+            other.close()
+        assert {reply.link.url[-1]: reply.error for reply in replies} == {"a": "", "b": "robots"}
+
+
+async def test_running_out_of_descriptors_counts_against_nobody(server: Any) -> None:
+    world = World(retries=0, give_up_after=1)
+    sockets = iter(range(100))
+
+    def scarce(info: Any) -> socket.socket:
+        if next(sockets) % 10:  # nine of ten fail: one fetch alone does not wait that long
+            raise OSError(errno.EMFILE, "Too many open files")
+        return socket.socket(*info[:3])
+
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        world.http._pool._socket_factory = scarce
+        await site({"/a": page(), "/b": moved("/c"), "/c": page()})(path, headers, writer)
+        writer.close()  # so that each request needs a socket of its own
+
+    server.handle = handle
+    replies = await world.crawl(f"{server.url}/a", f"{server.url}/b")
+    assert {reply.url.removeprefix(server.url): reply.error for reply in replies} == {"/a": "", "/c": ""}
+    assert next(sockets) > 20
+    assert paths(server) == ["/robots.txt", "/a", "/b", "/c"]
+    assert not world.frontier.hosts.named(server.url.removeprefix("http://")).closed
+
+
+async def test_what_waits_in_mid_redirect_takes_little_memory(server: Any) -> None:
+    """Every link leads to one host, and brings the head of its redirect along."""
+    other = f"http://127.0.0.2:{server.port}"
+    extra = {f"X-{n}": "a" * 6_000 for n in range(8)}
+    pages: Pages = {f"/{n}": ("302 Found", {"Location": f"{other}/to/{n}", **extra}, b"") for n in range(30)}
+    server.handle = site(pages | {f"/to/{n}": page() for n in range(30)})
+    second = await asyncio.start_server(server._serve, "127.0.0.2", server.port)
+    world = World()
+    most = 0
+    filed = world.shelf.put
+
+    def put(key: str, exchanges: Any) -> None:
+        nonlocal most
+        filed(key, exchanges)
+        most = max(most, world.shelf.memory_bytes)
+
+    world.shelf.put = put  # type: ignore[method-assign]
+    try:
+        replies = await world.crawl(*(f"{server.url}/{n}" for n in range(30)))
+    finally:
+        second.close()
+    assert [reply.error for reply in replies] == [""] * 30
+    assert all(len(reply.exchanges) == 2 and len(reply.exchanges[0].head) > 48_000 for reply in replies)
+    assert most <= 2_000
+    assert (world.shelf.memory_bytes, world.shelf.file_bytes) == (0, 0)

@@ -82,12 +82,41 @@ def test_what_does_not_parse_is_one_line_with_the_place(read, content, syntax, p
         '{"@context": {"@import": "http://127.0.0.1:9/"}, "@id": "a:s"}',
         '{"@context": {"t": {"@id": "a:t", "@context": "http://127.0.0.1:9/"}}, "t": {"@id": "a:s"}}',
         '[{"@id": "a:s", "a:p": {"@context": "http://127.0.0.1:9/", "@id": "a:o"}}]',
+        '{"@context": [["http://127.0.0.1:9/"]], "@id": "a:s"}',
+        '{"@context": [[[{"@context": [["http://127.0.0.1:9/"]]}]]], "@id": "a:s"}',
+        '{"@context": {"t": {"@id": "a:t", "@context": [["http://127.0.0.1:9/"]]}}, "t": {"@id": "a:s"}}',
+        '{"@context": {"T": {"@id": "a:T", "@context": [["http://127.0.0.1:9/"]]}}, "@type": "T"}',
+        '{"@context": {"T": {"@id": "a:T", "@context": {"@import": "http://127.0.0.1:9/"}}}, "@type": "T"}',
+        '[{"@context": null, "@id": "a:s", "a:p": {"@context": [["http://127.0.0.1:9/"]], "@id": "a:o"}}]',
+        '{"@context": [["context.jsonld"]], "@id": "a:s"}',
+        '{"@context": [["file:///etc/hostname"]], "@id": "a:s"}',
+        '{"@context": [["FOLDER/context.jsonld"]], "@id": "a:s", "p": "opened"}',
+        '{"@context": {"t": {"@id": "a:t", "@context": ["FOLDER/context.jsonld"]}}, "t": {"@id": "a:s"}}',
     ],
 )
-def test_contexts_are_never_fetched(read, no_network, content):
+def test_contexts_are_never_fetched_and_no_file_is_opened(read, no_network, tmp_path, content):
+    (tmp_path / "context.jsonld").write_text('{"@context": {"p": "a:p"}}')
     with pytest.raises(BadInput, match="is not fetched; write it into the file"):
-        read(content, "json-ld")
+        read(content.replace("FOLDER", tmp_path.as_uri()), "json-ld")
     assert no_network == []
+
+
+def test_contexts_in_the_file_itself_are_understood(read):
+    content = """{"@context": [{"p": "a:p"}, [{"T": {"@id": "a:T", "@context": {"q": "a:q"}}}]],
+        "@id": "a:s", "p": "one", "a:r": {"@id": "a:o", "@type": "T", "q": "two"},
+        "a:n": {"@context": null, "@id": "a:n", "p": "lost", "a:p": {"@context": {"x": "a:x"}, "x": "three"}}}"""
+    found = {(property, object) for _, property, object in read(content, "json-ld") if isinstance(object, Name)}
+    assert found == {("a:p", Name("one")), ("a:q", Name("two")), ("a:x", Name("three"))}
+
+
+def test_rdflib_itself_fetches_as_before(read):
+    from rdflib.plugins.parsers import jsonld
+    from rdflib.plugins.shared.jsonld import context
+
+    before = context.source_to_json, context.Context._fetch_context, jsonld.Context, jsonld.Parser._add_to_graph
+    read('{"@context": {"p": "a:p"}, "@id": "a:s", "p": "x"}', "json-ld")
+    after = context.source_to_json, context.Context._fetch_context, jsonld.Context, jsonld.Parser._add_to_graph
+    assert before == after
 
 
 def test_entities_are_refused(read):

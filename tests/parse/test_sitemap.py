@@ -131,9 +131,20 @@ class TestSites:
         with pytest.raises(ValueError, match="offers nothing"):
             parse(urlset("http://e.org/", "http://other.e.org/"), "http://blog.e.org/s.xml")
 
-    def test_a_robots_txt_may_name_a_sitemap_elsewhere(self) -> None:
-        link = Link("http://cdn.example/s.xml", source="http://www.e.org/robots.txt")
+    def test_a_link_from_a_site_gives_no_say_about_it(self) -> None:
+        link = Link("http://evil.example/s.xml", source="http://www.e.org/guestbook")
+        with pytest.raises(ValueError, match="offers nothing"):
+            parse(urlset("http://www.e.org/a"), "http://evil.example/s.xml", link)
+
+    @pytest.mark.parametrize("source", ["", "http://www.e.org/sitemap.xml"])
+    def test_a_sitemap_that_moved_still_speaks_for_its_site(self, source: str) -> None:
+        link = Link("http://www.e.org/s.xml", source=source)
         assert urls(parse(urlset("http://www.e.org/a"), "http://cdn.example/s.xml", link)) == ["/a"]
+
+    def test_a_stranger_cannot_speak_through_an_open_redirect(self) -> None:
+        link = Link("http://www.e.org/go?to=http://evil.example/s.xml", source="http://evil.example/")
+        with pytest.raises(ValueError, match="offers nothing"):
+            parse(urlset("http://www.e.org/a"), "http://evil.example/s.xml", link)
 
 
 class TestLimits:

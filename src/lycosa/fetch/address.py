@@ -17,29 +17,50 @@ class PrivateAddress(OSError):
     """Not a public address."""
 
 
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")  # all that is handed out of IPv6; fec0::/10 and the like lie outside
+_SPECIAL = [
+    ipaddress.ip_network(text)
+    for text in (  # special purposes that `is_global` calls global, in all or some versions of Python
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "2001::/23",
+        "2001:db8::/32",
+        "3fff::/20",
+    )
+]
+_LOCAL_DOMAINS = ("localhost", "localdomain", "local", "internal", "home.arpa")
+
+
 def is_public(address: str) -> bool:
     """May anybody on the Internet have this address?"""
     ip = ipaddress.ip_address(address.split("%", 1)[0])
     if isinstance(ip, ipaddress.IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if inner is not None:
-            return is_public(str(inner))
+        inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:
-            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:  # it leads to an IPv4 address
+            return is_public(str(inner))
+        if ip not in _UNICAST:
+            return False
+    if any(ip in network for network in _SPECIAL):
+        return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
 
 
 def is_private_name(host: str) -> bool:
-    """Is the name itself a private address, or this machine? Where a proxy resolves names no more can be known."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
+    """Is the name itself a private address, or one of a local network? Where a proxy resolves names, that is all that
+    can be known."""
+    name = host.rstrip(".")
     try:
-        return not is_public(host.strip("[]"))
+        return not is_public(name.strip("[]"))
     except ValueError:
-        return False
+        return "." not in name or _is_below(name, _LOCAL_DOMAINS)
 
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+def _is_below(name: str, domains: tuple[str, ...]) -> bool:
+    """Is the name one of the domains, or below one?"""
+    return f".{name}".endswith(tuple(f".{domain}" for domain in domains))
 
 
 def public_socket(info: AddrInfo) -> socket.socket:
@@ -59,7 +80,7 @@ class LocalNames(abc.AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[abc.ResolveResult]:
-        if host != "localhost" and not host.endswith(".localhost"):
+        if not _is_below(host.rstrip("."), ("localhost",)):
             return await self.inner.resolve(host, port, family)
         return [
             abc.ResolveResult(

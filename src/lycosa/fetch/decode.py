@@ -1,35 +1,58 @@
-"""Undo a content encoding, with an end to it: what grows past the limit is refused, not unpacked."""
+"""Undo a content encoding, with an end to it: what grows past the limit is refused, not unpacked.
+
+Every encoding marks its own end. A body that stops before that mark was cut off on its way, even if its length fits.
+"""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import brotli
 import zstandard
 from isal import isal_zlib
 
 _MOST_MEMBERS = 64  # each copies what follows it: a body of millions of empty ones would take minutes
+_ZSTD_SLICE = 512  # bytes; four of them may stand for 128 kB, so a slice never unpacks to more than 16 MB
 ACCEPTED = "gzip, deflate, br, zstd"
 _ISAL_ERROR = cast(type[Exception], isal_zlib.error)
 _DAMAGED: tuple[type[Exception], ...] = (_ISAL_ERROR, brotli.error, zstandard.ZstdError, EOFError)
 
 
-class TooLarge(Exception):
-    """More bytes than the limit allows; `start` is what fits."""
+class Partial(Exception):
+    """Only the start of a body could be had; `start` is that part, empty where it is still encoded."""
 
-    def __init__(self, start: bytes) -> None:
-        super().__init__("too large")
+    def __init__(self, why: str, start: bytes) -> None:
+        super().__init__(why)
         self.start = start
 
 
+class TooLarge(Partial):
+    """More bytes than the limit allows."""
+
+    def __init__(self, start: bytes) -> None:
+        super().__init__("too large", start)
+
+
+class Incomplete(Partial):
+    """The body ends before its encoding does."""
+
+    def __init__(self, start: bytes) -> None:
+        super().__init__("cut off", start)
+
+
 def decode(payload: bytes, encoding: str, limit: int) -> bytes:
-    """The body behind a Content-Encoding header; ValueError if it is damaged, TooLarge past `limit` bytes."""
-    for name in reversed([part.strip().lower() for part in encoding.split(",")]):
-        if name in ("", "identity"):
-            continue
+    """The body behind a Content-Encoding header; ValueError if it is damaged, TooLarge past `limit` bytes, Incomplete
+    if it was cut off."""
+    names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    while names and payload:
+        name = names.pop()
         if name not in _DECODERS:
             raise ValueError(f"unknown content encoding {name[:40]!r}")
         try:
             payload = _DECODERS[name](payload, limit)
+        except Partial as error:
+            if names:
+                error.start = b""
+            raise
         except _DAMAGED as error:
             raise ValueError(f"damaged {name} body: {error}") from None
     return payload
@@ -40,8 +63,12 @@ def _gzip(payload: bytes, limit: int) -> bytes:
     parts: list[bytes] = []
     while payload[:2] == b"\x1f\x8b" or not parts:
         unpacker = isal_zlib.decompressobj(wbits=31)
-        parts.append(_unpack(unpacker.decompress, payload, limit))
+        parts.append(unpacker.decompress(payload, limit + 1))
         limit -= len(parts[-1])
+        if limit < 0:
+            raise TooLarge(b"".join(parts)[:limit])
+        if not unpacker.eof:
+            raise Incomplete(b"".join(parts))
         payload = unpacker.unused_data
         if len(parts) > _MOST_MEMBERS:
             raise ValueError("too many gzip members")
@@ -51,15 +78,17 @@ def _gzip(payload: bytes, limit: int) -> bytes:
 def _deflate(payload: bytes, limit: int) -> bytes:
     """With the zlib header the standard asks for, or without it as some servers send."""
     try:
-        return _unpack(isal_zlib.decompressobj().decompress, payload, limit)
+        return _inflate(isal_zlib.decompressobj(), payload, limit)
     except _ISAL_ERROR:
-        return _unpack(isal_zlib.decompressobj(wbits=-15).decompress, payload, limit)
+        return _inflate(isal_zlib.decompressobj(wbits=-15), payload, limit)
 
 
-def _unpack(decompress: Callable[[bytes, int], bytes], payload: bytes, limit: int) -> bytes:
-    body = decompress(payload, limit + 1)
+def _inflate(unpacker: Any, payload: bytes, limit: int) -> bytes:
+    body: bytes = unpacker.decompress(payload, limit + 1)
     if len(body) > limit:
         raise TooLarge(body[:limit])
+    if not unpacker.eof:
+        raise Incomplete(body)
     return body
 
 
@@ -70,17 +99,33 @@ def _brotli(payload: bytes, limit: int) -> bytes:
     while size <= limit and not unpacker.is_finished() and not unpacker.can_accept_more_data():
         parts.append(unpacker.process(b"", output_buffer_limit=limit + 1 - size))
         size += len(parts[-1])
+    body = b"".join(parts)
     if size > limit:
-        raise TooLarge(b"".join(parts)[:limit])
-    return b"".join(parts)
+        raise TooLarge(body[:limit])
+    if not unpacker.is_finished():
+        raise Incomplete(body)
+    return body
 
 
 def _zstd(payload: bytes, limit: int) -> bytes:
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 23).stream_reader(payload, read_across_frames=True)
-    body = reader.read(limit + 1)
-    if len(body) > limit:
-        raise TooLarge(body[:limit])
-    return bytes(body)
+    """One or more frames, in slices: what unpacks a whole payload at once has no limit, or does not tell a cut."""
+    maker = zstandard.ZstdDecompressor(max_window_size=1 << 23)
+    unpacker, frames, parts, size = maker.decompressobj(), 1, [], 0
+    for start in range(0, len(payload), _ZSTD_SLICE):
+        piece = payload[start : start + _ZSTD_SLICE]
+        while piece:
+            if unpacker.eof:
+                unpacker, frames = maker.decompressobj(), frames + 1
+                if frames > _MOST_MEMBERS:
+                    raise ValueError("too many zstd frames")
+            parts.append(unpacker.decompress(piece))
+            size += len(parts[-1])
+            if size > limit:
+                raise TooLarge(b"".join(parts)[:limit])
+            piece = unpacker.unused_data
+    if not unpacker.eof:
+        raise Incomplete(b"".join(parts))
+    return b"".join(parts)
 
 
 _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {

@@ -3,8 +3,9 @@
 No redirects, no retries, no robots.txt here: each is a layer of its own around this one.
 """
 
+import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from email.utils import parsedate_to_datetime
 
 import aiohttp
@@ -13,10 +14,14 @@ from yarl import URL
 
 from lycosa import config, urls
 from lycosa.fetch.address import LocalNames, PrivateAddress, is_private_name, public_socket
-from lycosa.fetch.decode import ACCEPTED, TooLarge, decode
+from lycosa.fetch.decode import ACCEPTED, Incomplete, TooLarge, decode
+from lycosa.fetch.pool import Pool, is_own_shortage, room
 from lycosa.types import Exchange, Link, Reply
 
 ANY = ("*",)  # of content types: take whatever comes, and of what is too large its start
+EXHAUSTED = "exhausted"  # we could not even connect, for want of descriptors: no failure of anybody
+_MOST_HEAD_BYTES = 65_536  # of an answer; a redirect is kept until its target was fetched
+_PAUSES_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 
 
 class _Answer(aiohttp.ClientResponse):
@@ -32,17 +37,24 @@ class Http:
     """Asks one URL at a time for each call; `open` before, `close` after."""
 
     def __init__(
-        self, rules: config.Fetch, now: Callable[[], float], resolver: aiohttp.abc.AbstractResolver | None = None
+        self,
+        rules: config.Fetch,
+        now: Callable[[], float],
+        resolver: aiohttp.abc.AbstractResolver | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.rules = rules
         self._now = now
         self._resolver = resolver
+        self._sleep = sleep
         self._accepted = tuple(kind.lower() for kind in rules.content_types)
 
     async def open(self) -> None:
         rules = self.rules
-        connector = aiohttp.TCPConnector(
-            limit=rules.concurrency,
+        under_way, idle = room(rules.concurrency)
+        self._places = asyncio.Semaphore(under_way)
+        self._pool = Pool(
+            idle,
             ttl_dns_cache=600,
             keepalive_timeout=max(15.0, min(2 * rules.delay_s, 60.0)),
             resolver=LocalNames(self._resolver or aiohttp.DefaultResolver()),
@@ -50,7 +62,7 @@ class Http:
             socket_factory=None if rules.allow_private or rules.proxy else public_socket,
         )
         self._session = aiohttp.ClientSession(
-            connector=connector,
+            connector=self._pool,
             cookie_jar=aiohttp.DummyCookieJar(),
             response_class=_Answer,
             auto_decompress=False,  # the WARC keeps the body as it came
@@ -71,19 +83,37 @@ class Http:
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         """`accept` and `most` stand in for the content types and the size limit of the rules."""
-        at = self._now()
         if self.rules.proxy and not self.rules.allow_private and is_private_name(urls.hostname(link.url)):
-            return Reply(link, url=link.url, error="private-address", detail="not to be asked of a proxy either", at=at)
-        try:
-            reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
-        except _FAILURES as error:
-            kind, detail = _explain(error)
-            reply = Reply(link, url=link.url, error=kind, detail=detail, at=at)
-        return replace(reply, seconds=max(0.0, self._now() - at))
+            why = "not to be asked of a proxy either"
+            return Reply(link, url=link.url, error="private-address", detail=why, at=self._now())
+        reply = await self._try(link, accept, most)
+        if reply.error == EXHAUSTED:
+            for pause_s in _PAUSES_S:
+                self._pool.keep_idle(0)  # their descriptors may be all that is missing
+                await self._sleep(pause_s)
+                reply = await self._try(link, accept, most)
+                if reply.error != EXHAUSTED:
+                    break
+        return reply
+
+    async def _try(self, link: Link, accept: tuple[str, ...], most: int) -> Reply:
+        async with self._places:
+            at = self._now()
+            try:
+                reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
+            except _FAILURES as error:
+                kind, detail = _explain(error)
+                reply = Reply(link, url=link.url, error=kind, detail=detail, at=at)
+            return replace(reply, seconds=max(0.0, self._now() - at))
 
     async def _ask(self, link: Link, accept: tuple[str, ...], most: int, at: float) -> Reply:
         url = URL(link.url, encoded=True)
         async with self._session.get(url, allow_redirects=False, proxy=self._proxy) as answer:
+            head = _head(answer)
+            if len(head) > _MOST_HEAD_BYTES:
+                answer.close()
+                detail = f"a head of more than {_MOST_HEAD_BYTES} bytes"
+                return Reply(link, url=link.url, error="protocol", detail=detail, at=at)
             payload, error = await _take(answer, accept, most)
             if error:
                 answer.close()  # the rest is not read
@@ -98,7 +128,7 @@ class Http:
             detail=content_type if error == "content-type" else _location(headers.get("Location", "")),
             at=at,
             wait_s=_retry_after(headers.get("Retry-After", ""), at),
-            exchanges=(Exchange(link.url, _asked(answer), _head(answer), payload, at, getattr(answer, "ip", "")),),
+            exchanges=(Exchange(link.url, _asked(answer), head, payload, at, getattr(answer, "ip", "")),),
             robots_tag=_readable(", ".join(headers.getall("X-Robots-Tag", ()))),
         )
         return _decoded(reply, payload, headers.get("Content-Encoding", ""), most)
@@ -138,6 +168,10 @@ def _decoded(reply: Reply, payload: bytes, encoding: str, most: int) -> Reply:
         return replace(reply, body=body, error=reply.error or ("" if body else "empty"))
     except TooLarge as error:
         return replace(reply, error="too-large", detail=f"over {most} bytes when decoded", body=error.start)
+    except Incomplete as error:
+        if reply.error == "too-large":  # it was us who stopped reading
+            return replace(reply, body=error.start)
+        return replace(reply, error="incomplete", detail=f"the {encoding[:40]} body was cut off")
     except ValueError as error:
         return replace(reply, error=reply.error or "decode", detail=str(error))
 
@@ -184,6 +218,8 @@ _FAILURES = (aiohttp.ClientError, TimeoutError, OSError, ValueError, aiohttp.htt
 
 def _explain(error: Exception) -> tuple[str, str]:
     """The kind of a failure, and its own words."""
+    if is_own_shortage(error):
+        return EXHAUSTED, _words(error)
     cause = getattr(error, "os_error", error)
     for kinds, name in (
         (PrivateAddress, "private-address"),

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.fetch.http import Http
+from lycosa.fetch.http import EXHAUSTED, Http
 from lycosa.types import Link, Reply
 
 PASSING = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete", "http-429"})
@@ -20,6 +20,8 @@ class Retries:
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         reply = await self.inner.fetch(link, accept, most)
+        if reply.error == EXHAUSTED:
+            return replace(reply, again=True)
         if reply.error == "disconnected" and link.url not in self._dropped:
             # a kept connection may be closed at any time: no failure yet, but the next try waits for its turn
             self._dropped.add(link.url)

@@ -8,38 +8,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
-from protego import Protego
 
 from lycosa import config, urls
 from lycosa.db import CrawlDb
 from lycosa.fetch.http import ANY
 from lycosa.fetch.retries import Retries, is_passing
+from lycosa.fetch.robots_file import MOST_BYTES, Rules
 from lycosa.types import Link, Reply
 
 _DAY_S = 86_400.0
 _SOON_S = 3_600.0  # how long a robots.txt that could not be had forbids everything
-_MOST_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB; the rest is ignored
 _MOST_HOPS = 5
-_IN_MEMORY = 4_096  # parsed files; the others are parsed again from the database
+_MOST_MEMORY_BYTES = 64 << 20  # of parsed files; the others are parsed again from the database
 _FORBIDDEN = b"User-agent: *\nDisallow: /\n"
 _BROKEN = frozenset({"incomplete", "protocol", "decode"})  # an answer, but none that tells what is allowed
-
-
-class Rules:
-    """What one robots.txt says to us."""
-
-    __slots__ = ("_agent", "_parsed", "crawl_delay_s", "expires_at", "sitemaps", "unreachable")
-
-    def __init__(self, body: bytes, agent: str, verdict: str, expires_at: float) -> None:
-        self._parsed = Protego.parse(body.decode("utf-8", "replace").removeprefix("\ufeff"))
-        self._agent = agent
-        self.unreachable = verdict == "unreachable"
-        self.expires_at = expires_at
-        self.crawl_delay_s = float(self._parsed.crawl_delay(agent) or 0.0)
-        self.sitemaps: Sequence[str] = tuple(self._parsed.sitemaps)
-
-    def allows(self, url: str) -> bool:
-        return bool(self._parsed.can_fetch(url, self._agent))
 
 
 class Robots:
@@ -52,20 +34,23 @@ class Robots:
         rules: config.Fetch,
         now: Callable[[], float],
         offer: Callable[[str, Sequence[str]], None],
+        refuses: Callable[[str], str] = lambda url: "",
     ) -> None:
         self.inner = inner
         self.agent = rules.user_agent.split("/", 1)[0].split(" ", 1)[0]
         self._db = db
         self._now = now
         self._offer = offer  # takes the sitemaps a robots.txt names
+        self._refuses = refuses  # why a URL may not be fetched; empty if it may
         self._rules: OrderedDict[str, Rules] = OrderedDict()
+        self._memory_bytes = 0
         self._moved: dict[str, tuple[str, int]] = {}  # origin to where its robots.txt was moved, and hops so far
         self._sent: dict[str, str] = {}  # links that wait at another host than their own, and at which
 
     async def fetch(self, link: Link) -> Reply:
         leased = self._sent.pop(link.url, urls.host(link.url))  # only this host may be asked now
         origin = urls.origin(link.url)
-        rules = self._rules_for(origin)
+        rules = self._rules_for(origin) or self._settle(origin)
         url = link.url if rules else self._moved.get(origin, (f"{origin}/robots.txt", 0))[0]
         if urls.host(url) != leased:
             return self._send(link, url, Reply(link, error="robots", at=self._now()))
@@ -87,42 +72,63 @@ class Robots:
     def _rules_for(self, origin: str) -> Rules | None:
         rules = self._rules.get(origin)
         if rules is None:
-            row = self._db.execute("SELECT body, verdict, expires_at FROM robots WHERE origin=?", (origin,)).fetchone()
+            row = self._stored(origin)
             if row is None:
                 return None
             rules = self._keep(origin, Rules(row[0], self.agent, row[1], row[2]))
         return rules if rules.expires_at > self._now() else None
 
+    def _stored(self, origin: str) -> tuple[bytes, str, float] | None:
+        row = self._db.execute("SELECT body, verdict, expires_at FROM robots WHERE origin=?", (origin,)).fetchone()
+        return (row[0], row[1], row[2]) if row else None
+
+    def _settle(self, origin: str) -> Rules | None:
+        """Rules for a robots.txt that moved to a closed host, where nobody will ever fetch it: what is known of it from
+        before, else it counts as unreachable."""
+        target, _ = self._moved.get(origin, ("", 0))
+        if not target or self._refuses(target) != "host-closed":
+            return None
+        del self._moved[origin]
+        place = urls.origin(target)
+        known = self._stored(place) if target == f"{place}/robots.txt" else None
+        if known and known[2] > self._now():
+            return self._learn(origin, *known)
+        return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
+
     async def _ask(self, origin: str, url: str, link: Link) -> Reply:
         """Spend this lease on the robots.txt; the link itself is asked another time."""
-        reply = await self.inner.fetch(Link(url), ANY, _MOST_BYTES)
+        reply = await self.inner.fetch(Link(url), ANY, MOST_BYTES)
         if reply.again:
             return self._send(link, url, reply)
         _, hops = self._moved.pop(origin, ("", 0))
         target = urls.Base(url).join(reply.detail) if 300 <= reply.status < 400 and reply.detail else ""
         if target and hops < _MOST_HOPS:
             self._moved[origin] = target, hops + 1
-            return self._send(link, target, replace(reply, error=""))
+            return self._send(link, link.url if self._settle(origin) else target, replace(reply, error=""))
         if reply.status == 0 and reply.error not in _BROKEN:
             return replace(reply, link=link, url=link.url)  # the host cannot be reached at all: so neither can the page
-        rules = self._learn(origin, reply)
+        rules = self._read(origin, reply)
         own = urls.host(url) == urls.host(link.url)  # what it asks for holds for its own host
         return self._send(link, link.url, replace(reply, error="", crawl_delay_s=rules.crawl_delay_s if own else 0.0))
 
-    def _learn(self, origin: str, reply: Reply) -> Rules:
-        verdict, body = "rules", b""
+    def _read(self, origin: str, reply: Reply) -> Rules:
         if is_passing(reply.error) or reply.error in _BROKEN:
-            verdict, body = "unreachable", _FORBIDDEN
-        elif 200 <= reply.status < 300:
-            body = reply.body
-        rules = Rules(body, self.agent, verdict, self._now() + (_SOON_S if verdict == "unreachable" else _DAY_S))
-        self._db.execute("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", (origin, body, verdict, rules.expires_at))
+            return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
+        body = reply.body if 200 <= reply.status < 300 else b""
+        return self._learn(origin, body, "rules", self._now() + _DAY_S)
+
+    def _learn(self, origin: str, body: bytes, verdict: str, expires_at: float) -> Rules:
+        rules = Rules(body, self.agent, verdict, expires_at)
+        self._db.execute("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", (origin, body, verdict, expires_at))
         if rules.sitemaps:
             self._offer(origin, rules.sitemaps)
         return self._keep(origin, rules)
 
     def _keep(self, origin: str, rules: Rules) -> Rules:
+        if before := self._rules.pop(origin, None):
+            self._memory_bytes -= before.size_bytes
         self._rules[origin] = rules
-        if len(self._rules) > _IN_MEMORY:
-            self._rules.popitem(last=False)
+        self._memory_bytes += rules.size_bytes
+        while self._memory_bytes > _MOST_MEMORY_BYTES and len(self._rules) > 1:
+            self._memory_bytes -= self._rules.popitem(last=False)[1].size_bytes
         return rules

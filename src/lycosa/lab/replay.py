@@ -65,7 +65,8 @@ class ReplayFetcher:
         self._asked = Replay(web, rules, now, latency_s)
         inner = cast(Robots, self._asked)
         if db is not None:
-            inner = Robots(Retries(cast(Http, self._asked), rules), db, rules, now, lambda origin, sitemaps: None)
+            layer = Retries(cast(Http, self._asked), rules)
+            inner = Robots(layer, db, rules, now, lambda origin, sitemaps: None, refuses)
         self._redirects = Redirects(inner, rules.max_redirects, refuses)
 
     async def fetch(self, link: Link) -> Reply:

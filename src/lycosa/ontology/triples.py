@@ -1,9 +1,7 @@
 """Read RDF that anyone may have written, through rdflib: no entities, no remote contexts, nothing fetched."""
 
-import json
 import re
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +34,29 @@ def triples(path: Path, syntax: str) -> list[Triple]:
         raise BadInput(f"{path.name}: reading RDF needs: pip install 'lycosa[ontology]'") from error
     if syntax == "xml":
         root(path)  # refuses entities
-    data = path.read_bytes()
-    if syntax == "json-ld":
-        _refuse_contexts(data, path.name)
     normalise, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False  # '1e999999999' must not be written out
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rdflib warns of its own use of itself
             graph = rdflib.Dataset(default_union=True)
-            graph.parse(data=data, format=syntax, publicID=f"file:///{path.name}")
+            _fill(graph, path, syntax)
             return [(_plain(one), str(two), _plain(three)) for one, two, three in graph.triples((None, None, None))]  # type: ignore[misc]
+    except BadInput:
+        raise
     except Exception as error:  # rdflib lets through whatever it stumbles over, AttributeError and IndexError included
         raise BadInput(_message(path.name, syntax, error)) from error
     finally:
         rdflib.NORMALIZE_LITERALS = normalise
+
+
+def _fill(graph: Any, path: Path, syntax: str) -> None:
+    base = f"file:///{path.name}"  # what relative names in the file are relative to; nobody opens it
+    if syntax != "json-ld":
+        graph.parse(data=path.read_bytes(), format=syntax, publicID=base)
+        return
+    from lycosa.ontology.json_ld import add_json_ld
+
+    add_json_ld(graph, path, base)
 
 
 def _plain(node: Any) -> str | Name:
@@ -58,34 +65,6 @@ def _plain(node: Any) -> str | Name:
     if isinstance(node, Literal):
         return Name(clean(str(node)), (node.language or "").lower())
     return f"_:{node}" if isinstance(node, BNode) else str(node)
-
-
-def _refuse_contexts(data: bytes, name: str) -> None:
-    """JSON-LD may ask for a context from the web, anywhere in it; ours must bring theirs along."""
-    try:
-        for value in _values(json.loads(data), "@context", "@import"):
-            for context in value if isinstance(value, list) else [value]:
-                if isinstance(context, str):
-                    raise BadInput(
-                        f"{name}: the context {clean(context)[:80]!r} is not fetched; write it into the file"
-                    )
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{name}:{error.lineno}: not JSON: {error.msg}") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name}: not UTF-8") from error
-    except RecursionError as error:
-        raise BadInput(f"{name}: nested too deeply") from error
-
-
-def _values(tree: Any, *keys: str) -> Iterator[Any]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield from (node[key] for key in keys if key in node)
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
 
 
 def _message(name: str, syntax: str, error: Exception) -> str:

@@ -1,7 +1,7 @@
 """What does a site offer? Sitemaps as XML, as an index of other sitemaps, as plain lines, each of them gzipped or not.
 
 A sitemap is hostile until read: it is read as a stream and within limits, entities are refused, and so are the sites of
-others. What a sitemap offers is asked before any link, so it may speak for its own host and the hosts below it only.
+others. What a sitemap offers is fetched before any link, so it may speak for its own host and the hosts below it only.
 """
 
 import re
@@ -39,9 +39,7 @@ class SitemapParser:
         url = reply.url or reply.link.url
         chunks = unpacked(reply.body, self.max_bytes)
         found = self._in_xml(chunks) if root_element(reply.body) in SITEMAP_ROOTS else _in_lines(b"".join(chunks))
-        sites = tuple(
-            "." + hostname(own).removeprefix("www.") for own in (url, reply.link.url, reply.link.source) if own
-        )
+        sites = tuple(map(_site, _speaks_for(reply)))
         seeds: dict[str, Link] = {}
         for address in map(canonical, found):
             if address and len(address) <= _LONGEST_URL and f".{hostname(address)}".endswith(sites):
@@ -67,6 +65,19 @@ class SitemapParser:
             if not (any_found or reader.found):
                 raise ValueError(f"broken sitemap: {error}") from error
             yield from reader.found
+
+
+def _speaks_for(reply: Reply) -> list[str]:
+    """The URLs whose hosts a sitemap may speak for: where it was found at last, and where it was looked for. The latter
+    only if a seed, a robots.txt or the host itself led there: anybody can link to an open redirect of somebody else."""
+    link = reply.link
+    from_stranger = link.source and not f".{hostname(link.url)}".endswith(_site(link.source))
+    return [reply.url or link.url] if from_stranger else [reply.url or link.url, link.url]
+
+
+def _site(url: str) -> str:
+    """What the names of a host and of those below it end with, www. aside."""
+    return "." + hostname(url).removeprefix("www.")
 
 
 class _Reader:
