@@ -9,7 +9,7 @@ from functools import cache
 import typer
 
 from lycosa import __version__
-from lycosa.cli import folder
+from lycosa.cli import export, folder
 from lycosa.types import BadInput
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ _PLAIN: dict[str, Callable[..., None]] = {
     "crawl": folder.crawl,
     "show": folder.show,
     "why": folder.why,
-    "export": folder.export,
+    "export": export.export,
 }
 for _name, _command in _PLAIN.items():
     app.command(_name)(_command)
