@@ -6,6 +6,7 @@ written as XTM 2.0. Pages are written as they come, so that a million of them co
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from xml.parsers import expat
 
@@ -54,8 +55,7 @@ def export(source: Path, concepts: Concepts, pages: Iterable[Found], out: Path) 
         for count, page in enumerate(pages, start=1):
             own = f"{id}-{count}"
             line = topic(own, escape(page.url), escape(page.title) or escape(page.url), page.relevance)
-            for concept in page.concepts:
-                line += about(own, concept)
+            line += about(own, page.concepts)
             file.write(line.encode(frame.encoding, "xmlcharrefreplace"))
         file.write(frame.after)
     return count
@@ -157,8 +157,8 @@ def _topics_1(frame: _Frame, kind: str) -> Callable[[str, str, str, float], str]
     return topic
 
 
-def _abouts(frame: _Frame, kind: str, concepts: Concepts) -> Callable[[str, str], str]:
-    """What writes the association between a page and a concept."""
+def _abouts(frame: _Frame, kind: str, concepts: Concepts) -> Callable[[str, Iterable[str]], str]:
+    """What writes the associations between a page and its concepts."""
     p, href = frame.prefix, "xlink:href" if frame.is_first else "href"
     type_of, role, role_type = ("instanceOf", "member", "roleSpec") if frame.is_first else ("type", "role", "type")
 
@@ -168,16 +168,18 @@ def _abouts(frame: _Frame, kind: str, concepts: Concepts) -> Callable[[str, str]
     def topic(id: str) -> str:
         return f'<{p}topicRef {href}="#{escape(id)}"/>'
 
-    def reference(concept: str) -> str:
-        if (
-            not frame.ids and concept in concepts[concept].identifiers
-        ):  # a topic without an id: XTM 2.1 can refer to its subject
-            return f'<{p}subjectIdentifierRef {href}="{escape(concept)}"/>'
-        return topic(frame.ids.get(concept, concept))
+    @cache
+    def end(concept: str) -> str:
+        if not frame.ids and concept in concepts[concept].identifiers:  # a topic without an id, as XTM 2.1 allows
+            reference = f'<{p}subjectIdentifierRef {href}="{escape(concept)}"/>'
+        else:
+            reference = topic(frame.ids.get(concept, concept))
+        return f"{plays('concept', reference)}</{p}association>\n"
 
-    def about(page: str, concept: str) -> str:
-        roles = plays("page", topic(page)) + plays("concept", reference(concept))
-        kind_of = f"<{p}{type_of}>{topic(f'{kind}-about')}</{p}{type_of}>"
-        return f"<{p}association{frame.xlink}>{kind_of}{roles}</{p}association>\n"
+    start = f"<{p}association{frame.xlink}><{p}{type_of}>{topic(f'{kind}-about')}</{p}{type_of}>"
+
+    def about(page: str, found: Iterable[str]) -> str:
+        own = start + plays("page", topic(page))
+        return "".join([own + end(concept) for concept in found])
 
     return about
