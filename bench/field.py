@@ -133,8 +133,11 @@ def run(prepared: Prepared, topic: str, chosen: Sequence[str], out: Path) -> lis
                 outcome = Outcome(task.name, topic, strategy, how, area, curve[-1], hours, round(half / 3600, 4))
                 path.write_bytes(msgspec.json.encode(outcome))
                 cpu = time.process_time() - started
-                print(f"{task.name:18}{topic:9}{strategy:11}{how:9} area {area:.3f} recall {curve[-1]:.3f}"
-                      f" {hours:7.3f} h  ({cpu:.0f} s CPU)", flush=True)
+                print(
+                    f"{task.name:18}{topic:9}{strategy:11}{how:9} area {area:.3f} recall {curve[-1]:.3f}"
+                    f" {hours:7.3f} h  ({cpu:.0f} s CPU)",
+                    flush=True,
+                )
             enough = enough or outcome.recall
             found.append(outcome)
     return found

@@ -11,13 +11,13 @@ RANKS = {
     **dict.fromkeys(["urls", "text", "config", "db", "clock"], 1),
     **dict.fromkeys(["ontology", "graph"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
-    **dict.fromkeys(["crawl", "pages", "revision"], 4),
+    **dict.fromkeys(["crawl", "pages", "revision", "stamp"], 4),
     "build": 5,
-    **dict.fromkeys(["run", "lab"], 6),
+    **dict.fromkeys(["run", "lab", "rejudge"], 6),
     "cli": 7,
     "__main__": 8,
 }
-SAME_RANK = {("lab", "run")}  # the lab runs crawls
+SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 40

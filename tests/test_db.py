@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.db import VERSION, CrawlDb
+from lycosa.db import SCHEMA, VERSION, CrawlDb
 from lycosa.types import BadInput
 
 
@@ -90,3 +90,55 @@ def test_notes() -> None:
     db.note("links:http://b/é", '["é"]'.encode())
     assert db.noted("links:http://b/é") == '["é"]'
     db.close()
+
+
+def first_version(path: Path) -> None:
+    """A database as the first version wrote it, with one visit."""
+    with sqlite3.connect(path) as raw:
+        raw.executescript(SCHEMA.replace(", classes TEXT DEFAULT ''", ""))
+        raw.execute("INSERT INTO visits (n, url) VALUES (1, 'http://a/')")
+        raw.execute("PRAGMA user_version=1")
+
+
+def test_a_reader_sees_an_old_database_as_a_new_one_and_leaves_it_as_it_is(tmp_path: Path) -> None:
+    first_version(tmp_path / "crawl.db")
+    db = CrawlDb(tmp_path / "crawl.db", readonly=True).open()
+    assert db.execute("SELECT url, classes FROM visits").fetchall() == [("http://a/", "")]
+    db.close()
+    with sqlite3.connect(tmp_path / "crawl.db") as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_a_writer_brings_an_old_database_up_to_date(tmp_path: Path) -> None:
+    first_version(tmp_path / "crawl.db")
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    assert not db.is_new
+    assert db.execute("SELECT url, classes FROM visits").fetchall() == [("http://a/", "")]
+    db.close()
+    new = CrawlDb(":memory:").open()
+    with sqlite3.connect(tmp_path / "crawl.db") as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        columns = [name for _, name, *_ in raw.execute("PRAGMA table_info(visits)")]
+    assert columns == [name for _, name, *_ in new.execute("PRAGMA table_info(visits)")]  # a row is inserted by place
+    new.close()
+
+
+def test_tables_set_aside_are_back_after_a_rollback(tmp_path: Path) -> None:
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    db.note("a", "before")
+    db.commit()
+    db.set_aside()
+    assert db.noted("a") == ""
+    db.note("a", "after")
+    assert db.execute("SELECT value FROM before_notes").fetchall() == [("before",)]
+    db.close()
+    again = CrawlDb(tmp_path / "crawl.db").open()
+    assert again.noted("a") == "before"
+    again.set_aside()
+    again.note("a", "after")
+    again.forget_aside()
+    again.commit()
+    assert again.noted("a") == "after"
+    names = {name for (name,) in again.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert names == {"meta", "hosts", "urls", "notes", "links", "robots", "visits"}
+    again.close()

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from lycosa.types import BadInput
 
-VERSION = 1
+VERSION = 2
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -32,9 +32,18 @@ CREATE TABLE visits (
     n INTEGER PRIMARY KEY, url TEXT, final_url TEXT, status INTEGER, error TEXT, detail TEXT, fetched_at REAL,
     seconds REAL, bytes INTEGER, content_type TEXT, digest TEXT, simhash INTEGER, depth INTEGER, source TEXT,
     anchor TEXT, score REAL, relevance REAL, on_topic INTEGER, label TEXT, title TEXT, language TEXT, why TEXT,
-    duplicate_of TEXT, warc TEXT, warc_offset INTEGER
+    duplicate_of TEXT, warc TEXT, warc_offset INTEGER, classes TEXT DEFAULT ''
 );
 """
+
+MIGRATIONS = {  # what brings a database of the version before to this one
+    2: "ALTER TABLE visits ADD COLUMN classes TEXT DEFAULT ''",
+}
+_AS_NOW = {  # where nothing may be written: what makes a database older than this version look like a new one
+    2: "CREATE TEMP VIEW visits AS SELECT *, '' AS classes FROM main.visits",
+}
+_REBUILT = ("visits", "urls", "links", "notes", "hosts")  # what a replay of all visits writes again
+_BEFORE = "before_"
 
 WAITING, DONE = 0, 1  # states of a URL
 
@@ -56,7 +65,9 @@ class CrawlDb:
             version = self._connect()
             self._check(version)
             self.is_new = version == 0
-            if not self.readonly:
+            if self.readonly:
+                self._show_as_now(version)
+            else:
                 self._prepare(version)
         except sqlite3.DatabaseError as error:
             raise BadInput(f"{self.path}: cannot be used: {error}") from None
@@ -100,6 +111,16 @@ class CrawlDb:
                 self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version={VERSION}")
             self.commit()
+        elif version < VERSION:
+            for number in range(version + 1, VERSION + 1):
+                self._db.execute(MIGRATIONS[number])
+            self._db.execute(f"PRAGMA user_version={VERSION}")
+            self.commit()
+
+    def _show_as_now(self, version: int) -> None:
+        """A reader must not migrate: a crawl may be writing, or the folder may be an archive."""
+        for number in range(version + 1, VERSION + 1):
+            self._db.execute(_AS_NOW[number])
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
@@ -148,6 +169,18 @@ class CrawlDb:
             sql, values = f"{sql} AND instr(value, ?)", [*values, containing]
         rows = self.execute(sql, values)
         return ((key.removeprefix(prefix), value) for key, value in rows)
+
+    def set_aside(self) -> None:
+        """Begin again with empty tables; the full ones are called `before_...` until `forget_aside` or a rollback."""
+        for table in _REBUILT:
+            self.execute(f"ALTER TABLE {table} RENAME TO {_BEFORE}{table}")
+        for statement in SCHEMA.split(";"):
+            if any(statement.strip().startswith(f"CREATE TABLE {table} ") for table in _REBUILT):
+                self.execute(statement)
+
+    def forget_aside(self) -> None:
+        for table in _REBUILT:
+            self.execute(f"DROP TABLE {_BEFORE}{table}")
 
     def close(self) -> None:
         """Close without a commit: what was not committed is rolled back."""

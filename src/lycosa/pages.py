@@ -1,10 +1,11 @@
-"""Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic judge` reads."""
+"""Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic judge` and `export`
+read."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from lycosa.parse import Parsers
-from lycosa.store.warc import read_responses
+from lycosa.parse import Parsers, main_text
+from lycosa.store.warc import read_record, read_responses, to_response
 from lycosa.types import BadInput, Link, Page, Reply
 
 _HTML = {".html", ".htm", ".xhtml"}
@@ -62,6 +63,14 @@ def check_readable(file: Path) -> None:
         kind = "a binary file"
     if kind:
         raise BadInput(f"{file}: {kind}, not a page; use HTML or text files, a folder of them, or a WARC (.warc.gz)")
+
+
+def stored_text(warc: Path, offset: int) -> str:
+    """The main text of the page that a WARC has at an offset."""
+    answer = to_response(read_record(warc, offset), offset)
+    if answer.error:
+        raise BadInput(f"{warc}: the page at byte {offset} is {answer.error}")
+    return main_text(answer.body, answer.headers.get("content-type", ""))
 
 
 def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:

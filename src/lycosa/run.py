@@ -23,6 +23,7 @@ from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
 from lycosa.output.recent import Recent
 from lycosa.seeds.file import read_seeds
+from lycosa.stamp import make_stamp, what_changed
 from lycosa.store import retry
 from lycosa.types import BadInput, Clock, Link, Stateful
 
@@ -137,12 +138,30 @@ class Run:
         return found
 
     def _check_same_topic(self) -> None:
-        """Scores of two strategies do not compare: a crawl keeps the one it began with."""
-        db, kind = self.parts.db, str(self.parts.config.strategy["kind"])
+        """Neither verdicts of two topics nor scores of two strategies compare: a crawl keeps those it began with."""
+        db, settings = self.parts.db, self.parts.config
+        kind, problem = str(settings.strategy["kind"]), ""
         before = db.get("strategy", kind)
+        now = make_stamp(self.parts.judge, str(settings.topic["kind"]), self.folder)
         if before != kind:
-            raise BadInput(f"{self.folder}: this crawl began with strategy {before}; make a new folder for {kind}")
+            problem = f"this crawl began with strategy {before}; make a new folder for {kind}"
+        elif changes := what_changed(db, self.parts.judge, now):
+            said = "; ".join(changes)
+            problem = f"the topic has changed since its pages were judged ({said}); make a new folder"
+        if problem:
+            db.close()
+            raise BadInput(f"{self.folder}: {problem}{self._remedy()}")
         db.put("strategy", kind)
+
+    def _remedy(self) -> str:
+        settings = self.parts.config
+        if not settings.store.warc:
+            return ""
+        with contextlib.suppress(BadInput):
+            written = config.load(self.folder)[0]
+            if (written.topic, written.strategy) != (settings.topic, settings.strategy):
+                return f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {self.folder}"
+        return f", or judge the stored pages again: lycosa rejudge {self.folder}"
 
     def _stateful(self) -> Iterator[tuple[str, Stateful]]:
         for name, part in (("judge", self.parts.judge), ("strategy", self.parts.strategy)):

@@ -1,7 +1,6 @@
 """The commands on a crawl folder, as a user calls them."""
 
 import asyncio
-import csv
 import json
 import os
 import signal
@@ -11,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow.parquet
 import pytest
 
 from lycosa import cli, config
@@ -386,27 +384,6 @@ async def test_why_asks_the_strategy_that_crawled(web: Any, in_thread: Any, tmp_
     with sqlite3.connect(folder / "crawl.db") as db:
         db.execute("UPDATE meta SET value='of-a-package-that-is-gone' WHERE key='strategy'")
     assert (await in_thread("why", folder, url)).out.startswith("Fetched (its strategy does not say why).")
-
-
-COLUMNS = (
-    "n url final_url status error fetched_at seconds bytes content_type digest depth source anchor score relevance"
-    " on_topic label title"
-).split()
-
-
-async def test_export(crawled: Any, in_thread: Any, tmp_path: Path) -> None:
-    folder, _ = crawled
-    rows = [json.loads(line) for line in (await in_thread("export", folder)).out.splitlines()]
-    assert [row["n"] for row in rows] == list(range(1, 31))
-    assert list(rows[0]) == COLUMNS
-    assert rows[0]["score"] is None  # a seed
-    assert {row["status"] for row in rows} == {200}
-    await in_thread("export", folder, "--format", "csv", "--out", tmp_path / "x.csv")
-    with (tmp_path / "x.csv").open(newline="") as file:
-        table = list(csv.DictReader(file))
-    assert [row["url"] for row in table] == [row["url"] for row in rows]
-    await in_thread("export", folder, "--format", "parquet", "--out", tmp_path / "x.parquet")
-    assert pyarrow.parquet.read_table(tmp_path / "x.parquet").column_names == COLUMNS
 
 
 def test_help_and_version(lycosa: Call) -> None:

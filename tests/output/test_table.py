@@ -5,6 +5,8 @@ import io
 import json
 import math
 import os
+import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -12,7 +14,7 @@ import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,29 +22,64 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lycosa.output.table import COLUMNS, FORMATS, Row, write_table
+from lycosa.output import table
+from lycosa.output.table import FORMATS, Columns
 from lycosa.types import BadInput
+
+KINDS: Columns = {
+    "n": "whole",
+    "url": "text",
+    "fetched_at": "date",
+    "seconds": "real",
+    "bytes": "whole",
+    "content_type": "text",
+    "anchor": "text",
+    "score": "real",
+    "relevance": "real",
+    "on_topic": "yes",
+    "label": "text",
+    "title": "text",
+    "why": "shares",
+}
+COLUMNS = tuple(KINDS)
+
+
+class Row(NamedTuple):
+    n: int
+    url: str
+    fetched_at: float | None = None
+    seconds: float | None = None
+    bytes: int | None = None
+    content_type: str = ""
+    anchor: str = ""
+    score: float | None = None
+    relevance: float | None = None
+    on_topic: bool | None = None
+    label: str = ""
+    title: str = ""
+    why: dict[str, float] = {}  # noqa: RUF012
+
+
+def write_table(rows: Any, format: str, out: Path | None) -> int:
+    return table.write_table(rows, KINDS, format, out)
+
 
 FULL = Row(
     n=1,
     url="http://example.org/a",
-    final_url="https://example.org/a",
-    status=200,
     fetched_at=1_790_000_000.25,
     seconds=0.5,
     bytes=35_000,
     content_type="text/html; charset=utf-8",
-    digest="c0ffee",
-    depth=2,
-    source="http://example.org/",
     anchor='say "a, b"\nand c',
     score=0.75,
     relevance=0.5,
     on_topic=True,
     label="course",
     title="Ein schöner Titel, 題",
+    why={"sky": 0.5, "=soup": -0.25},
 )
-EMPTY = Row(2, "http://example.org/b", error="timeout", on_topic=False)
+EMPTY = Row(2, "http://example.org/b", on_topic=False)
 ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -56,22 +93,17 @@ ROWS = st.lists(
         Row,
         n=st.integers(0, 2**62),
         url=ANY_TEXT,
-        final_url=ANY_TEXT,
-        status=st.none() | st.integers(0, 999),
-        error=ANY_TEXT,
         fetched_at=number(0, 4e9),
         seconds=number(0, 1e9),
         bytes=st.none() | st.integers(0, 2**62),
         content_type=ANY_TEXT,
-        digest=ANY_TEXT,
-        depth=st.none() | st.integers(0, 1000),
-        source=ANY_TEXT,
         anchor=ANY_TEXT | st.sampled_from(["=1+1", "+1", "-1", "@x", "\t=1", "\r", "\n", '"', "'", "a\r\nb", ";", ""]),
         score=number(-1e300, 1e300),
         relevance=number(0, 1),
         on_topic=st.none() | st.booleans(),
         label=ANY_TEXT,
         title=ANY_TEXT,
+        why=st.dictionaries(ANY_TEXT, st.floats(-1, 1), max_size=3),
     ),
     max_size=5,
 )
@@ -119,8 +151,9 @@ class TestCsv:
         assert full["title"] == FULL.title
         assert full["fetched_at"] == "2026-09-21T14:13:20.250000Z"
         assert (full["on_topic"], empty["on_topic"]) == ("true", "false")
+        assert (json.loads(full["why"]), empty["why"]) == (FULL.why, "")
         assert (full["bytes"], full["score"]) == ("35000", "0.75")
-        assert (empty["status"], empty["fetched_at"], empty["score"], empty["title"]) == ("", "", "", "")
+        assert (empty["bytes"], empty["fetched_at"], empty["score"], empty["title"]) == ("", "", "", "")
 
     @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
     def test_no_cell_is_a_formula(self, tmp_path: Path, start: str) -> None:
@@ -138,10 +171,10 @@ class TestCsv:
         found = read_csv(tmp_path / "t.csv")
         assert len(found) == len(rows)
         for cells, row in zip(found, rows, strict=True):
-            for name in ("url", "final_url", "error", "content_type", "digest", "source", "anchor", "label", "title"):
+            for name in ("url", "content_type", "anchor", "label", "title"):
                 value = getattr(row, name)
                 assert cells[name] == ("'" + value if value.startswith(tuple("=+-@\t\r\n")) else value)
-            for name in ("n", "status", "bytes", "depth", "seconds", "score", "relevance"):
+            for name in ("n", "bytes", "seconds", "score", "relevance"):
                 value = getattr(row, name)
                 assert cells[name] == "" if value is None else type(value)(cells[name]) == value
             assert (cells["fetched_at"] and datetime.fromisoformat(cells["fetched_at"])) == (
@@ -158,10 +191,11 @@ class TestParquet:
         kinds = {field.name: field.type for field in table.schema}
         assert kinds["fetched_at"] == pa.timestamp("us", tz="UTC")
         assert kinds["on_topic"] == pa.bool_()
-        assert {kinds[name] for name in ("n", "status", "bytes", "depth")} == {pa.int64()}
+        assert {kinds[name] for name in ("n", "bytes")} == {pa.int64()}
         assert {kinds[name] for name in ("seconds", "score", "relevance")} == {pa.float64()}
-        assert {kinds[name] for name in ("url", "title", "label", "error")} == {pa.string()}
-        assert table.to_pylist()[1] == EMPTY._asdict()
+        assert {kinds[name] for name in ("url", "title", "label")} == {pa.string()}
+        assert kinds["why"] == pa.map_(pa.string(), pa.float64())
+        assert table.to_pylist()[1] == {**EMPTY._asdict(), "why": []}
 
     @FEW
     @given(rows=ROWS)
@@ -172,7 +206,8 @@ class TestParquet:
         found = table.drop_columns("fetched_at").to_pylist()
         for cells, micro in zip(found, micros, strict=True):
             cells["fetched_at"] = None if micro is None else EPOCH + timedelta(microseconds=micro)
-        assert found == [{**row._asdict(), "fetched_at": moment(row.fetched_at)} for row in rows]
+        expected = [{**row._asdict(), "fetched_at": moment(row.fetched_at)} for row in rows]
+        assert found == [{**row, "why": list(row["why"].items())} for row in expected]
 
     def test_more_than_one_batch(self, tmp_path: Path) -> None:
         rows = (EMPTY._replace(n=n) for n in range(45_000))
@@ -252,6 +287,40 @@ class TestAll:
         with pytest.raises(BadInput, match="no such folder"):
             write_table([FULL], "csv", tmp_path / "none" / "t.csv")
 
+    @pytest.mark.parametrize("format", FORMATS)
+    def test_a_full_disk_is_one_line_and_leaves_what_was_there(self, tmp_path: Path, format: str) -> None:
+        path = tmp_path / "t"
+        path.write_text("older")
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, before[1]))
+        try:
+            with pytest.raises(BadInput, match="t: cannot be written: File too large"):
+                write_table((FULL._replace(n=n, title=f"{n * 7919 % 104729}") for n in range(9_000)), format, path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert [one.name for one in tmp_path.iterdir()] == ["t"]
+        assert path.read_text() == "older"
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+    def test_a_folder_that_is_not_ours(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        try:
+            with pytest.raises(BadInput, match=r"t\.csv: cannot be written: Permission denied"):
+                write_table([FULL], "csv", tmp_path / "t.csv")
+        finally:
+            tmp_path.chmod(0o700)
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+    def test_full_devices(self) -> None:
+        with pytest.raises(BadInput, match="/dev/full: cannot be written: No space left on device"):
+            write_table([FULL], "csv", Path("/dev/full"))
+        script = "from lycosa.output.table import write_table; write_table([[1]], {'n': 'whole'}, 'csv', None)"
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run([sys.executable, "-c", script], stdout=full, stderr=subprocess.PIPE, text=True)
+        last = "lycosa.types.BadInput: standard output: cannot be written: No space left on device"
+        assert done.stderr.splitlines()[-1] == last  # and nothing more when Python ends
+
     def test_a_link_is_followed(self, tmp_path: Path) -> None:
         (tmp_path / "real.jsonl").write_text("older")
         (tmp_path / "link.jsonl").symlink_to("real.jsonl")
@@ -283,7 +352,7 @@ class TestAll:
             assert tracemalloc.get_traced_memory()[1] < 1_000_000
         finally:
             tracemalloc.stop()
-        assert (tmp_path / "t").stat().st_size > 2_000_000
+        assert (tmp_path / "t").stat().st_size > 1_500_000
 
     def test_pyarrow_is_imported_only_for_parquet(self) -> None:
         script = "import sys, lycosa.output.table; sys.exit('pyarrow' in sys.modules)"

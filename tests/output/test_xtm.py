@@ -6,8 +6,9 @@ from xml.etree import ElementTree
 import pytest
 
 from lycosa import ontology
-from lycosa.ontology.xtm import read_pages
-from lycosa.output.xtm import export
+from lycosa.ontology.xtm import read_pages, read_subjects
+from lycosa.output import xtm
+from lycosa.output.subjects import Found
 from lycosa.types import BadInput
 
 CARS = Path(__file__).parents[1] / "ontology" / "cars"
@@ -23,6 +24,10 @@ BACK = [
     ("http://c.example/ü", "http://c.example/ü", 1.0),
     ("http://d.example/", 'bell , "quotes" and lines', 1e-7),
 ]
+
+
+def export(source, pages, out):
+    return xtm.export(source, ontology.read(source), (Found(*page) for page in pages), out)
 
 
 @pytest.mark.parametrize("name", ["cars-1.xtm", "cars.xtm", "cars.ttl", "cars.rdf", "cars.jsonld"])
@@ -114,14 +119,14 @@ def test_a_failure_half_way_leaves_what_was_there(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path):
-    with pytest.raises(BadInput, match=r"no/out\.xtm: cannot be written: No such file"):
+    with pytest.raises(BadInput, match=r"no/out\.xtm: no such folder"):
         export(CARS / "cars.xtm", PAGES, tmp_path / "no" / "out.xtm")
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('<topicMap xmlns="http://www.topicmaps.org/xtm/" version="2.0"/>', "in.xtm: no topic in it"),
+        ('<topicMap xmlns="http://www.topicmaps.org/xtm/" version="2.0"/>', "in.xtm: no topic with a name in it"),
         ("<topicMap>\n<topic>\n</topicMap>", "in.xtm:3: mismatched tag"),
         ('<!DOCTYPE topicMap [<!ENTITY a "b">]><topicMap>&a;</topicMap>', "declarations inside is refused"),
         ("<html/>", "neither a topic map nor RDF/XML"),
@@ -138,3 +143,53 @@ def test_thousands_of_pages_stream(tmp_path):
     pages = ((f"http://h{n % 97}.example/{n}", f"Page {n}", n / 5_000) for n in range(5_000))
     assert export(CARS / "cars.xtm", pages, tmp_path / "out.xtm") == 5_000
     assert sum(1 for _ in read_pages(tmp_path / "out.xtm")) == 5_000
+
+
+ABOUT = [
+    Found("http://a.example/", "A", 0.4, {"corolla": 0.3, "toyota": 0.1}),
+    Found("http://b.example/", "B", 0.2),
+    Found("http://c.example/", "C", 0.2, {"toyota": 0.2}),
+]
+
+
+@pytest.mark.parametrize("name", ["cars-1.xtm", "cars.xtm", "cars.ttl"])
+def test_pages_are_linked_to_the_concepts_found_on_them(tmp_path, name):
+    out = tmp_path / "out.xtm"
+    export(CARS / name, ABOUT, out)
+    assert list(read_subjects(out)) == [
+        ("http://a.example/", "corolla"),
+        ("http://a.example/", "toyota"),
+        ("http://c.example/", "toyota"),
+    ]
+    before, after = ontology.read(CARS / name), ontology.read(out)
+    assert set(after.associations) == set(before.associations)
+    assert list(after) == list(before)
+
+
+@pytest.mark.parametrize("name", ["cars-1.xtm", "cars.xtm"])
+def test_another_reader_finds_the_pages_about_a_concept(tmp_path, name):
+    export(CARS / name, ABOUT, tmp_path / "out.xtm")
+    tree = ElementTree.parse(tmp_path / "out.xtm").getroot()
+    references = [
+        [href for one in bond.iter() for key, href in one.attrib.items() if key.endswith("href")]
+        for bond in tree
+        if bond.tag.endswith("association")
+    ]
+    about = [found[0] == "#lycosa-about" and found[2] for found in references if "#toyota" in found]
+    assert [page for page in about if page] == ["#lycosa-1", "#lycosa-3"]
+
+
+def test_ids_that_xml_cannot_have_are_the_same_in_topics_and_links(tmp_path):
+    (tmp_path / "in.ttl").write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        '<http://x.example/a/1> a skos:Concept ; skos:prefLabel "One" .\n'
+        '<http://x.example/b/1> a skos:Concept ; skos:prefLabel "Other" .\n'
+    )
+    export(
+        tmp_path / "in.ttl", [Found("http://p.example/", "P", 0.5, {"http://x.example/b/1": 0.5})], tmp_path / "o.xtm"
+    )
+    ((page, id),) = read_subjects(tmp_path / "o.xtm")
+    assert page == "http://p.example/"
+    tree = ElementTree.parse(tmp_path / "o.xtm").getroot()
+    (topic,) = (one for one in tree if one.get("id") == id)
+    assert topic.find(".//{*}value").text == "Other"

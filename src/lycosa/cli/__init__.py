@@ -12,7 +12,7 @@ from functools import cache
 import typer
 
 from lycosa import __version__
-from lycosa.cli import folder
+from lycosa.cli import export, folder
 from lycosa.types import BadInput
 
 app = typer.Typer(
@@ -28,7 +28,7 @@ _PLAIN: dict[str, Callable[..., None]] = {
     "crawl": folder.crawl,
     "show": folder.show,
     "why": folder.why,
-    "export": folder.export,
+    "export": export.export,
 }
 for _name, _command in _PLAIN.items():
     app.command(_name)(_command)
@@ -39,12 +39,14 @@ def mount_the_rest() -> typer.Typer:
     """The other commands, which take a while to load: only when one of them may be meant."""
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
+    from lycosa.cli.rejudge import rejudge
     from lycosa.cli.report import report
     from lycosa.cli.reproduce import reproduce
     from lycosa.cli.rules import rules
 
     app.command("again")(again)
     app.command("report")(report)
+    app.command("rejudge")(rejudge)
     topic.app.command("rules")(rules)
     lab.app.command("reproduce")(reproduce)
     app.add_typer(topic.app, name="topic")

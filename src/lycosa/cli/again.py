@@ -15,6 +15,7 @@ from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.graph import hits, make_graph
 from lycosa.judge.model import NAME as MODEL
+from lycosa.rejudge import GIVEN
 from lycosa.strategy.rule_base import NAME as RULES
 from lycosa.types import BadInput
 
@@ -162,6 +163,7 @@ def _write(new: Path, text: str, hubs: list[tuple[str, float]], state: str, fold
     if state:
         db = CrawlDb(part / "crawl.db").open()
         db.put(STATE, state)
+        db.put(GIVEN, state)
         db.commit()
         db.close()
     part.replace(new)

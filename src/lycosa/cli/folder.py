@@ -1,10 +1,8 @@
-"""Commands on a crawl folder: new, crawl, show, why, export."""
+"""Commands on a crawl folder: new, crawl, show, why."""
 
 import os
 import sys
 import time
-from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,10 +21,8 @@ from lycosa.output.picture import draw_harvest
 from lycosa.output.progress import Progress
 from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
-from lycosa.output.table import Row, write_table
 from lycosa.output.waits import read_waits
 from lycosa.output.why import draw_why, read_path, scored
-from lycosa.output.xtm import export as write_map
 from lycosa.run import lock, run_folder
 from lycosa.strategy import STRATEGIES, explained, strategies
 from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored
@@ -152,40 +148,6 @@ def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link
     return strategy.explain(link, db) if isinstance(strategy, Explains) else None
 
 
-class Format(StrEnum):
-    jsonl = "jsonl"
-    csv = "csv"
-    parquet = "parquet"
-    xtm = "xtm"
-
-
-def export(
-    directory: Dir,
-    format: Annotated[Format, typer.Option(help="The form of the table.")] = Format.jsonl,
-    out: Annotated[Path | None, typer.Option(help="Where to; the standard output if not given.")] = None,
-) -> None:
-    """One row for each visit, in the order of fetching; as xtm, the topic map with a topic for each relevant page."""
-    if format == Format.xtm:
-        count = _write_map(directory, out)
-    else:
-        count = write_table(_rows(_open(directory)), format, out)
-    if out:
-        typer.echo(f"{count} {'pages' if format == Format.xtm else 'rows'} written to {out}", err=True)
-
-
-def _write_map(directory: Path, out: Path | None) -> int:
-    settings, source = config.load(directory)
-    if settings.topic.get("kind") != "ontology":
-        raise source.blame("topic.kind", "only a topic of kind ontology has a map to write the pages to")
-    if out is None:
-        raise BadInput("--out: say where the topic map goes")
-    rows = _open(directory).execute(_RELEVANT)
-    return write_map(source.path.parent / str(settings.topic.get("file", "")), rows, out)
-
-
-_RELEVANT = "SELECT final_url, title, relevance FROM visits WHERE on_topic ORDER BY n"
-
-
 def _open(directory: Path) -> CrawlDb:
     config.load(directory)  # names what is wrong when this is no crawl folder
     return CrawlDb(directory / "crawl.db", readonly=True).open()
@@ -200,14 +162,3 @@ def is_running(directory: Path) -> bool:
             return False
     except BadInput:
         return True
-
-
-_ROWS = (
-    "SELECT n, url, final_url, status, error, fetched_at, seconds, bytes, content_type, digest, depth, source, anchor,"
-    f" CASE WHEN score < {SEED_SCORE} THEN score END, relevance, on_topic, label, title FROM visits ORDER BY n"
-)
-
-
-def _rows(db: CrawlDb) -> Iterator[Row]:
-    for *start, on_topic, label, title in db.execute(_ROWS):
-        yield Row._make([*start, bool(on_topic), label, title])

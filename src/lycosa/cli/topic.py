@@ -28,6 +28,7 @@ from lycosa.output.ontology_picture import tree_lines
 from lycosa.output.topic_report import draw, measure, tables
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
+from lycosa.stamp import fits
 from lycosa.types import BadInput, Judge, Page, Reply, Stateful, Verdict
 
 app = typer.Typer(help="Train, test, show and try the judge of a topic.", no_args_is_help=True)
@@ -204,7 +205,7 @@ def _prepared(path: Path) -> Topic:
     if database.exists() and isinstance(topic.judge, Stateful):
         db = CrawlDb(database, readonly=True).open()
         try:
-            if state := db.get("state:judge"):
+            if fits(topic.judge, state := db.get("state:judge")):
                 topic.judge.load(msgspec.json.decode(state))
         finally:
             db.close()

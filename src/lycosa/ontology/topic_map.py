@@ -22,14 +22,17 @@ from lycosa.ontology.concepts import (
 )
 from lycosa.types import BadInput
 
-PAGE = "urn:x-lycosa:page"  # the type of the topics that an export adds; they are results, not concepts
-RELEVANCE = "urn:x-lycosa:relevance"
-URL = "urn:x-lycosa:url"
+OURS = "urn:x-lycosa:"
+PAGE = f"{OURS}page"  # the type of the topics that an export adds; they are results, not concepts
+RELEVANCE = f"{OURS}relevance"
+URL = f"{OURS}url"
+ABOUT = f"{OURS}about"  # the association between a page and a concept found on it
+CONCEPT = f"{OURS}concept"  # the role of the latter
 _MOST_ASSOCIATIONS = 2_000_000  # one element with n above and m below is n * m of them
 LANGUAGE = "http://www.topicmaps.org/xtm/1.0/language.xtm#"
 
 _STANDARD = (  # published subjects that belong to the notation, never to the subject
-    "urn:x-lycosa:",
+    OURS,
     "http://www.topicmaps.org/xtm/1.0/",
     "http://psi.topicmaps.org/",
     "http://psi.ontopia.net/",

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from lycosa.ontology.concepts import Concepts, clean, tail
 from lycosa.ontology.safe_xml import children
-from lycosa.ontology.topic_map import PAGE, RELEVANCE, URL, Bond, Topic, TopicMap
+from lycosa.ontology.topic_map import ABOUT, CONCEPT, PAGE, RELEVANCE, URL, Bond, Topic, TopicMap
 from lycosa.types import BadInput
 
 _RESOURCES = ("resourceRef", "subjectLocatorRef", "subjectLocator")  # the resource itself is meant, not its subject
@@ -44,6 +44,24 @@ def read_pages(path: Path) -> Iterator[tuple[str, str, float]]:
             url = next((key[1:] for key in topic.keys if key.startswith("=")), "")
             title = topic.names[0][1] if topic.names else ""
             yield url, title, _number(worth[0], path.name) if worth else 0.0
+
+
+def read_subjects(path: Path) -> Iterator[tuple[str, str]]:
+    """Address of a page and id of a concept found on it, as an export has written them."""
+    kinds: dict[str, str] = {}
+    pages: dict[str, str] = {}  # from reference to address
+    for element in children(path):
+        if element.tag == "topic":
+            topic = _topic(element, path.name)
+            for meaning in {ABOUT, CONCEPT, PAGE}.intersection(topic.keys):
+                kinds[topic.keys[0]] = meaning
+            if PAGE in map(kinds.get, topic.types):
+                pages[topic.keys[0]] = next((key[1:] for key in topic.keys if key.startswith("=")), "")
+        elif element.tag == "association":
+            bond = _bond(element, path.name)
+            players = {kinds.get(role): _first(players) for role, players in bond.roles}
+            if kinds.get(bond.type) == ABOUT and {PAGE, CONCEPT} <= players.keys():
+                yield pages.get(players[PAGE], ""), players[CONCEPT].lstrip("#")
 
 
 def _number(occurrence: Element, file: str) -> float:

@@ -37,6 +37,12 @@ class _Ids:
         return self._given[wanted]
 
 
+def topic_ids(concepts: Concepts) -> dict[str, str]:
+    """From the id of each concept to that of its topic in the map."""
+    ids = _Ids()
+    return {concept.id: ids[concept.id] for concept in concepts}
+
+
 def lines(concepts: Concepts) -> Iterator[str]:
     """The whole map but HEAD and TAIL, so that more topics can follow."""
     ids = _Ids()

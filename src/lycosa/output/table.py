@@ -1,58 +1,31 @@
-"""One row for each page asked: as JSON lines, CSV or Parquet, a million of them in the memory of a few thousand."""
+"""Rows as JSON lines, CSV or Parquet, a million of them in the memory of a few thousand."""
 
 import csv
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, get_type_hints
+from typing import Any, BinaryIO, Literal
 
 from msgspec.json import Encoder
 
+from lycosa.output.files import replacing, unwritable
 from lycosa.types import BadInput
 
 FORMATS = ("jsonl", "csv", "parquet")
+# text; whole and real numbers; yes or no; seconds since the epoch, written as a date; names with a number each
+Kind = Literal["text", "whole", "real", "yes", "date", "shares"]
+Columns = Mapping[str, Kind]
+Row = Sequence[Any]  # a cell for each column; None where there is nothing to say
 _BATCH_ROWS = 20_000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet would run such a cell
 
 
-class Row(NamedTuple):
-    """What a table says of one page; None where there is nothing to say."""
-
-    n: int
-    url: str
-    final_url: str = ""
-    status: int | None = None
-    error: str = ""
-    fetched_at: float | None = None  # seconds since the epoch; written as a date
-    seconds: float | None = None
-    bytes: int | None = None
-    content_type: str = ""
-    digest: str = ""
-    depth: int | None = None
-    source: str = ""
-    anchor: str = ""
-    score: float | None = None
-    relevance: float | None = None
-    on_topic: bool | None = None
-    label: str = ""
-    title: str = ""
-
-
-COLUMNS = Row._fields
-_HINTS = get_type_hints(Row)
-_TEXT = tuple(index for index, name in enumerate(COLUMNS) if _HINTS[name] is str)
-_REAL = tuple(index for index, name in enumerate(COLUMNS) if _HINTS[name] == float | None and name != "fetched_at")
-_DATE = COLUMNS.index("fetched_at")
-_BOOL = COLUMNS.index("on_topic")
-
-
-def write_table(rows: Iterable[Row], format: str, out: Path | None) -> int:
+def write_table(rows: Iterable[Row], columns: Columns, format: str, out: Path | None) -> int:
     """Write all rows and say how many; `out` is a file, or None or "-" for standard output.
 
     A file appears only when it is complete: if anything fails before, an older one of that name stays.
@@ -60,53 +33,48 @@ def write_table(rows: Iterable[Row], format: str, out: Path | None) -> int:
     if format not in FORMATS:
         raise BadInput(f"unknown table format {format!r}: use {', '.join(FORMATS)}")
     write = {"jsonl": _write_jsonl, "csv": _write_csv, "parquet": _write_parquet}[format]
-    if out is None or str(out) == "-":
-        if format == "parquet":
-            raise BadInput("parquet cannot be written to standard output: name a file")
-        count = write(rows, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-        return count
-    with _replacing(out.resolve()) as file:
-        return write(rows, file)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes its name at the end; what is no file (a pipe, a device) is written to as it is."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise BadInput(f"{path}: " + ("is a folder, not a file" if path.is_dir() else "no such folder to write it in"))
-    part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
+    if out is not None and str(out) != "-":
+        with replacing(out) as file:
+            return write(_cells(rows, columns), columns, file)
+    if format == "parquet":
+        raise BadInput("parquet cannot be written to standard output: name a file")
     try:
-        with part.open("wb") as file:
-            yield file
-        if part != path:
-            os.replace(part, path)
-    except BaseException:
-        if part != path:
-            part.unlink(missing_ok=True)
+        count = write(_cells(rows, columns), columns, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # the reader has seen enough
         raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more at its end
+        raise unwritable("standard output", error) from None
+    return count
 
 
-def _write_jsonl(rows: Iterable[Row], file: BinaryIO) -> int:
+def _write_jsonl(rows: Iterable[list[Any]], columns: Columns, file: BinaryIO) -> int:
     encode, count = Encoder().encode, 0
-    for cells in _cells(rows):
-        cells[_DATE] = _iso(cells[_DATE])
-        file.write(encode(dict(zip(COLUMNS, cells, strict=True))) + b"\n")
+    dates = _places(columns, "date")
+    for cells in rows:
+        for index in dates:
+            cells[index] = _iso(cells[index])
+        file.write(encode(dict(zip(columns, cells, strict=True))) + b"\n")
         count += 1
     return count
 
 
-def _write_csv(rows: Iterable[Row], file: BinaryIO) -> int:
+def _write_csv(rows: Iterable[list[Any]], columns: Columns, file: BinaryIO) -> int:
     text, count = TextIOWrapper(file, encoding="utf-8", newline=""), 0
+    show: dict[Kind, Callable[[Any], str | None]] = {
+        "text": _inert,
+        "date": _iso,
+        "yes": {True: "true", False: "false"}.get,
+        "shares": _as_json,
+    }
+    shown = [(index, show[kind]) for index, kind in enumerate(columns.values()) if kind in show]
     try:
         writer = csv.writer(text)
-        writer.writerow(COLUMNS)
-        for cells in _cells(rows):
-            for index in _TEXT:
-                if cells[index].startswith(_FORMULA):
-                    cells[index] = "'" + cells[index]
-            cells[_DATE] = _iso(cells[_DATE])
-            cells[_BOOL] = {True: "true", False: "false"}.get(cells[_BOOL])
+        writer.writerow(columns)
+        for cells in rows:
+            for index, to_text in shown:
+                cells[index] = to_text(cells[index])
             writer.writerow(cells)
             count += 1
     finally:
@@ -114,44 +82,59 @@ def _write_csv(rows: Iterable[Row], file: BinaryIO) -> int:
     return count
 
 
-def _write_parquet(rows: Iterable[Row], file: BinaryIO) -> int:
+def _write_parquet(rows: Iterator[list[Any]], columns: Columns, file: BinaryIO) -> int:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise BadInput("writing parquet needs pyarrow: pip install 'lycosa[tables]'") from error
     kinds = {
-        str: pa.string(),
-        int: pa.int64(),
-        int | None: pa.int64(),
-        float | None: pa.float64(),
-        bool | None: pa.bool_(),
+        "text": pa.string(),
+        "whole": pa.int64(),
+        "real": pa.float64(),
+        "yes": pa.bool_(),
+        "date": pa.timestamp("us", tz="UTC"),
+        "shares": pa.map_(pa.string(), pa.float64()),
     }
-    fields = [(name, kinds[_HINTS[name]]) for name in COLUMNS]
-    fields[_DATE] = ("fetched_at", pa.timestamp("us", tz="UTC"))
-    schema, count = pa.schema(fields), 0
-    cells = _cells(rows)
+    schema, count = pa.schema([(name, kinds[kind]) for name, kind in columns.items()]), 0
+    dates, shares = _places(columns, "date"), _places(columns, "shares")
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        while batch := list(islice(cells, _BATCH_ROWS)):
-            columns = [list(column) for column in zip(*batch, strict=True)]
-            columns[_DATE] = [_moment(at) for at in columns[_DATE]]
-            arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            table = [list(column) for column in zip(*batch, strict=True)]
+            for index in dates:
+                table[index] = [_moment(at) for at in table[index]]
+            for index in shares:
+                table[index] = [list(cell.items()) for cell in table[index]]
+            arrays = [pa.array(column, field.type) for column, field in zip(table, schema, strict=True)]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             count += len(batch)
     return count
 
 
-def _cells(rows: Iterable[Row]) -> Iterator[list[Any]]:
+def _cells(rows: Iterable[Row], columns: Columns) -> Iterator[list[Any]]:
     """Cells that every format can hold: text that is Unicode, numbers that are numbers."""
+    texts, reals = _places(columns, "text"), _places(columns, "real")
     for row in rows:
         cells: list[Any] = list(row)
-        for index in _TEXT:
+        for index in texts:
             if not cells[index].isascii():
                 cells[index] = cells[index].encode(errors="replace").decode()  # half a surrogate pair fits no file
-        for index in _REAL:
+        for index in reals:
             if cells[index] is not None and not math.isfinite(cells[index]):
                 cells[index] = None
         yield cells
+
+
+def _places(columns: Columns, kind: Kind) -> list[int]:
+    return [index for index, of_column in enumerate(columns.values()) if of_column == kind]
+
+
+def _inert(text: str) -> str:
+    return "'" + text if text.startswith(_FORMULA) else text
+
+
+def _as_json(shares: Mapping[str, float]) -> str:
+    return Encoder().encode(shares).decode() if shares else ""
 
 
 def _moment(at: float | None) -> datetime | None:

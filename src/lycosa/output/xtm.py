@@ -1,23 +1,25 @@
-"""Give the topic map back with what was found: one topic for each relevant page, with its address and relevance.
+"""Give the topic map back with what was found: one topic for each relevant page, with its address and relevance, and
+an association with each concept found on it.
 
 A topic map is copied byte for byte and the pages are added at its end, in its own version of XTM; any other ontology is
 written as XTM 2.0. Pages are written as they come, so that a million of them cost time only.
 """
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from xml.parsers import expat
 
 from msgspec import Struct
 
-from lycosa import ontology
+from lycosa.ontology.concepts import Concepts
 from lycosa.ontology.safe_xml import root, size_checked
-from lycosa.ontology.topic_map import PAGE, RELEVANCE, URL
-from lycosa.ontology.xtm_write import HEAD, TAIL, escape, lines
+from lycosa.ontology.topic_map import ABOUT, CONCEPT, PAGE, RELEVANCE, URL
+from lycosa.ontology.xtm_write import HEAD, TAIL, escape, lines, topic_ids
+from lycosa.output.files import replacing
+from lycosa.output.subjects import Found
 from lycosa.types import BadInput
 
-Found = tuple[str, str, float]  # address, title, relevance
 _XLINK = "http://www.w3.org/1999/xlink"
 
 
@@ -30,6 +32,7 @@ class _Frame(Struct, frozen=True):
     prefix: str = ""  # of element names, with its colon
     is_first: bool = False  # XTM 1.0
     xlink: str = ""  # XTM 1.0: what an element has to declare before it can refer
+    ids: Mapping[str, str] = {}  # from concept to topic, where they differ
 
     def free_id(self) -> str:
         """What no id of the map begins with."""
@@ -39,35 +42,31 @@ class _Frame(Struct, frozen=True):
         return id
 
 
-def export(source: Path, pages: Iterable[Found], out: Path) -> int:
-    """Write the map of `source` and the pages to `out`, whole or not at all; how many pages that were."""
-    frame = _frame(source)
+def export(source: Path, concepts: Concepts, pages: Iterable[Found], out: Path) -> int:
+    """Write the map of `source`, which holds these concepts, and the pages; how many pages there were."""
+    frame = _frame(source, concepts)
     count, id = 0, frame.free_id()
     topic = (_topics_1 if frame.is_first else _topics_2)(frame, id)
-    part = out.with_name(f"{out.name}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(frame.before)
-            for kind in (PAGE, URL, RELEVANCE):
-                file.write(_kind(frame, id, kind).encode(frame.encoding))
-            for count, (url, title, relevance) in enumerate(pages, start=1):
-                line = topic(f"{id}-{count}", escape(url), escape(title) or escape(url), relevance)
-                file.write(line.encode(frame.encoding, "xmlcharrefreplace"))
-            file.write(frame.after)
-        os.replace(part, out)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
+    about = _abouts(frame, id, concepts)
+    with replacing(out) as file:
+        file.write(frame.before)
+        for kind in (PAGE, URL, RELEVANCE, ABOUT, CONCEPT):
+            file.write(_kind(frame, id, kind).encode(frame.encoding))
+        for count, page in enumerate(pages, start=1):
+            own = f"{id}-{count}"
+            line = topic(own, escape(page.url), escape(page.title) or escape(page.url), page.relevance)
+            line += about(own, page.concepts)
+            file.write(line.encode(frame.encoding, "xmlcharrefreplace"))
+        file.write(frame.after)
     return count
 
 
-def _frame(source: Path) -> _Frame:
+def _frame(source: Path, concepts: Concepts) -> _Frame:
     if source.suffix.lower() in (".xtm", ".xml"):
         namespace, name = root(size_checked(source))
         if name == "topicMap":
             return _cut(source, namespace.endswith("/1.0/"))
-    return _Frame("".join([HEAD, *lines(ontology.read(source))]).encode(), TAIL.encode())
+    return _Frame("".join([HEAD, *lines(concepts)]).encode(), TAIL.encode(), ids=topic_ids(concepts))
 
 
 def _cut(source: Path, is_first: bool) -> _Frame:
@@ -156,3 +155,31 @@ def _topics_1(frame: _Frame, kind: str) -> Callable[[str, str, str, float], str]
         return f'<{p}topic id="{id}"{frame.xlink}>{type_of("page")}{identity}{name}{address}{worth}</{p}topic>\n'
 
     return topic
+
+
+def _abouts(frame: _Frame, kind: str, concepts: Concepts) -> Callable[[str, Iterable[str]], str]:
+    """What writes the associations between a page and its concepts."""
+    p, href = frame.prefix, "xlink:href" if frame.is_first else "href"
+    type_of, role, role_type = ("instanceOf", "member", "roleSpec") if frame.is_first else ("type", "role", "type")
+
+    def plays(name: str, reference: str) -> str:
+        return f"<{p}{role}><{p}{role_type}>{topic(f'{kind}-{name}')}</{p}{role_type}>{reference}</{p}{role}>"
+
+    def topic(id: str) -> str:
+        return f'<{p}topicRef {href}="#{escape(id)}"/>'
+
+    @cache
+    def end(concept: str) -> str:
+        if not frame.ids and concept in concepts[concept].identifiers:  # a topic without an id, as XTM 2.1 allows
+            reference = f'<{p}subjectIdentifierRef {href}="{escape(concept)}"/>'
+        else:
+            reference = topic(frame.ids.get(concept, concept))
+        return f"{plays('concept', reference)}</{p}association>\n"
+
+    start = f"<{p}association{frame.xlink}><{p}{type_of}>{topic(f'{kind}-about')}</{p}{type_of}>"
+
+    def about(page: str, found: Iterable[str]) -> str:
+        own = start + plays("page", topic(page))
+        return "".join([own + end(concept) for concept in found])
+
+    return about

@@ -2,7 +2,17 @@
 
 from lycosa.parse.by_type import SITEMAP_TYPES, Parsers
 from lycosa.parse.html import HtmlParser
+from lycosa.parse.main_text import main_text
 from lycosa.parse.simhash import content_digest, distance, simhash
 from lycosa.parse.sitemap import SitemapParser
 
-__all__ = ["SITEMAP_TYPES", "HtmlParser", "Parsers", "SitemapParser", "content_digest", "distance", "simhash"]
+__all__ = [
+    "SITEMAP_TYPES",
+    "HtmlParser",
+    "Parsers",
+    "SitemapParser",
+    "content_digest",
+    "distance",
+    "main_text",
+    "simhash",
+]

@@ -1,7 +1,7 @@
 """Every visit, in the order of fetching: a row in crawl.db, its exchanges in the WARC."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -9,7 +9,18 @@ from lycosa.db import CrawlDb
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Visit
 
-_INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 25)})"
+_INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 26)})"
+
+_LEAST_PROBABILITY = 0.001  # of a class, to be stored: a large taxonomy has hundreds that say nothing of a page
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What the store itself knows of a visit: its number, the size of the body, and where the WARC has it."""
+
+    n: int
+    bytes: int
+    warc: str = ""
+    offset: int = 0
 
 
 class Totals:
@@ -67,19 +78,22 @@ class VisitStore:
             self._db.before_commit.append(self._settle)
 
     def write(self, visit: Visit) -> None:
+        self.add(visit, Kept(self._next, len(visit.reply.body), *self._archive(visit.reply.exchanges)))
+        self._next += 1
+
+    def add(self, visit: Visit, kept: Kept) -> None:
+        """A row in the database, for exchanges that are in the WARC already."""
         reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
-        warc, offset = self._archive(reply.exchanges)
         judged = bool(visit.digest) and not visit.duplicate_of and not reply.error
         row = (
-            *(self._next, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
-            *(len(reply.body), reply.content_type, visit.digest, _signed(page.simhash)),
+            *(kept.n, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
+            *(kept.bytes, reply.content_type, visit.digest, _signed(page.simhash)),
             *(link.depth, link.source, link.anchor, visit.score),
             *((verdict.relevance, verdict.on_topic, verdict.label) if judged else (None, False, "")),
             *(page.title, page.language, msgspec.json.encode(verdict.why).decode() if verdict.why else ""),
-            *(visit.duplicate_of, warc, offset),
+            *(visit.duplicate_of, kept.warc, kept.offset, _classes(verdict.classes)),
         )
         self._db.execute(_INSERT, row)
-        self._next += 1
 
     def _archive(self, exchanges: Sequence[Exchange]) -> tuple[str, int]:
         """File and offset; a visit that found no room here must not come into the database by half."""
@@ -104,3 +118,9 @@ class VisitStore:
 def _signed(number: int) -> int:
     """SQLite's integers have a sign."""
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _classes(probabilities: Mapping[str, float]) -> str:
+    """As JSON, most probable first, without those that round to nothing; empty where the topic has no classes."""
+    likely = [(name, round(chance, 4)) for name, chance in probabilities.items() if chance >= _LEAST_PROBABILITY]
+    return msgspec.json.encode(dict(sorted(likely, key=lambda item: -item[1]))).decode() if likely else ""

@@ -1,0 +1,36 @@
+"""Judge the stored pages of a crawl again."""
+
+import sys
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from lycosa.cli.folder import Dir
+from lycosa.rejudge import Report, rejudge_folder
+
+
+def rejudge(directory: Dir) -> None:
+    """Judge all stored pages again, after words, threshold, labels, topic or strategy have changed in crawl.toml.
+
+    What waits gets new scores. Either everything is changed or, if it is stopped or fails, nothing.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("judging again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task("", total=None)
+            report = rejudge_folder(directory, lambda done, total: progress.update(task, completed=done, total=total))
+    except KeyboardInterrupt:
+        print("lycosa: stopped; nothing was changed", file=sys.stderr)
+        raise typer.Exit(130) from None
+    typer.echo(f"{sentence(report)}; to go on: lycosa crawl {directory}")
+
+
+def sentence(report: Report) -> str:
+    """What has changed, in one line."""
+    line = (
+        f"{report.pages:,} pages judged again: {report.now_relevant:,} are now relevant, {report.no_longer:,} no longer"
+    )
+    line += f"; {report.waiting:,} waiting URLs rescored"
+    return line + (f", {report.dropped:,} dropped" if report.dropped else "")

@@ -1,0 +1,16 @@
+"""Take a URL whose turn it is not: who goes through stored visits again is told the order, and does not choose it."""
+
+from lycosa import urls
+from lycosa.db import WAITING
+from lycosa.frontier.durable import LEASED, DurableFrontier
+from lycosa.types import Link
+
+
+def lease(frontier: DurableFrontier, link: Link) -> None:
+    """Begin the lease that `done` ends. A URL that no page has led to this time is made known."""
+    if not frontier.knows(link):
+        frontier._reached(link.url, frontier.number(link.source))
+    number = frontier.number(link.url)
+    frontier._waiting -= frontier._states[number] == WAITING
+    frontier._states[number] = LEASED
+    frontier._leases[link.url] = number, frontier.hosts.named(urls.host(link.url))

@@ -1,0 +1,183 @@
+"""Judge all stored pages again, after the topic or the strategy has changed.
+
+Every stored visit goes through the crawl's own turn once more, in the order of fetching and with its body from the
+WARC, but with a fresh judge, a fresh strategy and an empty frontier. What comes out is the state of a crawl that made
+these visits with the topic of today. All of it is one transaction: until its end crawl.db is what it was.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lycosa import config
+from lycosa.build import build, make_frontier
+from lycosa.clock import WallClock
+from lycosa.frontier.out_of_turn import lease
+from lycosa.frontier.outlook import Outlook
+from lycosa.frontier.scope import Scope
+from lycosa.run import lock
+from lycosa.stamp import fits, make_stamp, write_stamp
+from lycosa.store.replies import Stored, count_unstored, stored_replies
+from lycosa.store.visits import Totals
+from lycosa.store.warc import MAX_BODY_BYTES
+from lycosa.types import SEED_SCORE, BadInput, Clock, Link, Opens, Reply, Stateful, Visit
+
+GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
+_SEEDS = "SELECT url, anchor, score FROM before_urls WHERE source = 0 ORDER BY id"
+_CHANGED = (
+    "SELECT count(now.relevance), coalesce(sum(now.on_topic > before.on_topic), 0),"
+    " coalesce(sum(now.on_topic < before.on_topic), 0) FROM visits now JOIN before_visits before USING (n)"
+)
+_DROPPED = "SELECT count(*) FROM (SELECT url FROM before_urls WHERE state = 0 EXCEPT SELECT url FROM urls)"
+
+
+class Report(Struct, frozen=True):
+    """What judging again has changed."""
+
+    pages: int  # that were judged
+    now_relevant: int
+    no_longer: int
+    waiting: int  # URLs, all of them with a new score
+    dropped: int  # URLs that waited before, and would not have been followed this time
+
+
+def rejudge_folder(folder: Path, watch: Callable[[int, int], None]) -> Report:
+    """Judge a folder's pages again; `watch` is told how many of how many visits are done."""
+    settings, source = config.load(folder)
+    if not settings.store.warc:
+        raise source.blame("store.warc", "no page was stored, so none can be judged again")
+    if not (source.path.parent / "crawl.db").exists():
+        raise BadInput(f"{folder}: nothing crawled yet (no crawl.db)")
+    one_by_one = replace(settings, fetch=replace(settings.fetch, concurrency=1))
+    with lock(source.path.parent):
+        replay = Replay(source.path.parent, one_by_one, source, WallClock())
+        try:
+            return asyncio.run(replay.run(watch))
+        except (OSError, sqlite3.DatabaseError) as error:
+            raise BadInput(f"{folder}: the disk is full or cannot be written ({error}); nothing was changed") from error
+
+
+class Replay:
+    """All visits of a folder, made again. It stands in for the fetcher and for the store."""
+
+    def __init__(self, folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> None:
+        self.folder = folder
+        self.parts = parts = build(folder, settings, source, clock)
+        self._clock = clock
+        parts.crawl.fetcher = self
+        not_now = (parts.totals, parts.store, parts.search)
+        parts.crawl.sinks = [self, *(sink for sink in parts.crawl.sinks if sink not in not_now)]
+
+    async def fetch(self, link: Link) -> Reply:
+        return self._now.reply
+
+    def write(self, visit: Visit) -> None:
+        self.parts.store.add(visit, self._now.kept)
+
+    async def run(self, watch: Callable[[int, int], None]) -> Report:
+        """All or nothing: whatever ends it early, nothing was changed."""
+        db = self.parts.db.open()
+        try:
+            if missing := count_unstored(db):
+                why = "store.warc was false when they were fetched"
+                raise BadInput(f"{self.folder}: {missing} pages are not in the WARC ({why}), so not all can be judged")
+            total = int(db.execute("SELECT count(*) FROM visits").fetchone()[0])
+            db.set_aside()
+            await self._begin()
+            await self._replay(total, watch)
+            outlook = self._settle()
+            report = self._report(outlook.waiting)
+            db.forget_aside()
+            db.commit()
+            with suppress(OSError):  # what counts is in crawl.db
+                self._summarise(outlook)
+        finally:
+            db.close()
+        return report
+
+    async def _begin(self) -> None:
+        """With the seeds, and with whatever else came from no page: search results, sitemaps."""
+        parts, opens = self.parts, isinstance(self.parts.strategy, Opens)
+        given = parts.db.get(GIVEN)
+        if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
+            parts.judge.load(msgspec.json.decode(given))
+        seeds: list[Link] = []
+        others: list[tuple[Link, float]] = []
+        for url, anchor, score in parts.db.execute(_SEEDS):
+            if score >= SEED_SCORE or (opens and not anchor):
+                seeds.append(Link(url, anchor=anchor))
+            else:
+                others.append((Link(url, anchor=anchor), score))
+        await parts.crawl.run(seeds, workers=0)
+        parts.frontier.push([link for link, _ in others], [score for _, score in others])
+
+    async def _replay(self, total: int, watch: Callable[[int, int], None]) -> None:
+        parts, frontier, listing = self.parts, self.parts.frontier, self.parts.frontier.listing
+        most = max(MAX_BODY_BYTES, parts.config.fetch.max_bytes)
+        stored = stored_replies(parts.db, "before_visits", self.folder / "warc", most)
+        done = 0
+        for several in _batches(stored, listing.list_size if listing else 1):
+            if listing:  # what was fetched together stands for a list
+                frontier.push(*listing.end_list())
+                listing.begin_list(sorted((frontier.score(one.reply.link) for one in several), reverse=True))
+            for self._now in several:
+                link = self._now.reply.link
+                lease(frontier, link)
+                parts.crawl.take(await parts.crawl.visit(link))
+                done += 1
+                watch(done, total)
+                await asyncio.sleep(0)  # Ctrl-C is heard here
+
+    def _settle(self) -> Outlook:
+        """Write what was learned, and give the hosts back what is known of them; how the frontier stands then."""
+        parts, db = self.parts, self.parts.db
+        db.execute("DELETE FROM hosts")
+        db.execute("INSERT INTO hosts SELECT * FROM before_hosts")
+        db.put("list", "")
+        for name, part in (("judge", parts.judge), ("strategy", parts.strategy)):
+            state = msgspec.json.encode(part.save()).decode() if isinstance(part, Stateful) else ""
+            db.put(f"state:{name}", state)
+        db.put("strategy", str(parts.config.strategy["kind"]))
+        write_stamp(db, make_stamp(parts.judge, str(parts.config.topic["kind"]), self.folder))
+        loaded = make_frontier(db, parts.config, Scope(parts.config.scope), parts.strategy, self._clock)
+        loaded.load()
+        loaded.refused.update(parts.frontier.refused)
+        ended = db.get("ended")
+        loaded.ended = "judged again" if ended == "frontier empty" and loaded.waiting() else ended
+        db.put("ended", loaded.ended)
+        db.put("refused", msgspec.json.encode(loaded.refused).decode())
+        db.put("outlook", msgspec.json.encode(loaded.outlook()).decode())
+        return loaded.outlook()
+
+    def _report(self, waiting: int) -> Report:
+        judged, now_relevant, no_longer = self.parts.db.execute(_CHANGED).fetchone()
+        return Report(judged, now_relevant, no_longer, waiting, self.parts.db.execute(_DROPPED).fetchone()[0])
+
+    def _summarise(self, outlook: Outlook) -> None:
+        """Bring summary.json up to date; what it says of time and memory stays."""
+        path, totals = self.folder / "summary.json", Totals()
+        totals.load(self.parts.db)
+        try:
+            summary = msgspec.json.decode(path.read_bytes(), type=dict[str, object])
+        except msgspec.DecodeError:
+            return
+        rate = totals.relevant / totals.pages if totals.pages else 0.0
+        summary |= {"pages": totals.pages, "relevant": totals.relevant, "harvest_rate": rate}
+        summary |= {"duplicates": totals.duplicates, "errors": dict(totals.errors.most_common())}
+        summary |= {name: getattr(outlook, name) for name in outlook.__struct_fields__}
+        part = path.with_name("summary.json.part")
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=2))
+        part.replace(path)
+
+
+def _batches(stored: Iterable[Stored], size: int) -> Iterator[list[Stored]]:
+    rest = iter(stored)
+    while batch := list(islice(rest, size)):
+        yield batch

@@ -1,0 +1,90 @@
+"""Which topic judged the pages of a crawl? A stamp in crawl.db tells, so that the verdicts of two are never mixed.
+
+It holds the keys of [topic], defaults included, and a fingerprint of the files they name.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from lycosa.db import CrawlDb
+from lycosa.judge.corpus import Source, as_list, digest
+from lycosa.types import Stateful
+
+_KEY, _STATE = "topic", "state:judge"  # in crawl.db
+_JUDGED = "SELECT EXISTS (SELECT 1 FROM visits WHERE relevance IS NOT NULL)"
+
+
+class Stamp(Struct, frozen=True):
+    """A topic as it was when it judged."""
+
+    kind: str
+    keys: dict[str, Any] = {}
+    files: dict[str, str] = {}  # from key to fingerprint
+
+    def changes(self, now: "Stamp") -> list[str]:
+        """What is different now, in words."""
+        if self.kind != now.kind:
+            return [f"kind was {self.kind} and is {now.kind}"]
+        names = [name for name in now.keys if name in self.keys and self.keys[name] != now.keys[name]]
+        files = [name for name in now.files if name not in names and self.files.get(name) != now.files[name]]
+        return [_change(name, self.keys[name], now.keys[name]) for name in names] + [
+            f"the content of {name} is another" for name in files
+        ]
+
+
+def make_stamp(judge: Any, kind: str, folder: Path) -> Stamp:
+    """The stamp of a judge that is ready to judge."""
+    keys = {field.name: getattr(judge, field.name) for field in dataclasses.fields(judge) if field.init}
+    if classifier := getattr(judge, "classifier_", None):  # it knows what it was made from, also when that is gone
+        files = {"examples": classifier.facts.source}
+    else:
+        names = {"examples", "labels", "file"} | ({"idf"} if kind == "ontology" else set())  # elsewhere a formula
+        files = {name: digest(Source(folder / path) for path in as_list(keys[name])) for name in names & keys.keys()}
+    return Stamp(kind, msgspec.json.decode(msgspec.json.encode(keys)), files)  # as crawl.db will give it back
+
+
+def what_changed(db: CrawlDb, judge: Any, now: Stamp) -> list[str]:
+    """How the topic differs from the one that judged this crawl's pages; where it does not, the crawl is stamped."""
+    text, state = db.get(_KEY), db.get(_STATE)
+    changes = msgspec.json.decode(text, type=Stamp).changes(now) if text else []
+    if not text and not fits(judge, state) and (state or _is_judged(db)):  # a version without stamps began it
+        changes = [f"kind is {now.kind} and was another"]
+    if changes and _is_judged(db):
+        return changes
+    if changes:
+        db.put(_STATE, "")
+    write_stamp(db, now)
+    return []
+
+
+def write_stamp(db: CrawlDb, stamp: Stamp) -> None:
+    db.put(_KEY, msgspec.json.encode(stamp).decode())
+
+
+def fits(judge: Any, state: str) -> bool:
+    """Did a judge of this kind save this state? The names in it tell; no state is that of a judge that saves none."""
+    if not state or not isinstance(judge, Stateful):
+        return not state and not isinstance(judge, Stateful)
+    return {*msgspec.json.decode(state), "words"} == {*judge.save(), "words"}  # early tables came without the words
+
+
+def _is_judged(db: CrawlDb) -> bool:
+    return bool(db.execute(_JUDGED).fetchone()[0])
+
+
+def _change(name: str, before: Any, now: Any) -> str:
+    if isinstance(before, list) and isinstance(now, list):
+        gone = [str(item) for item in before if item not in now]
+        new = [str(item) for item in now if item not in before]
+        parts = [f"without {', '.join(gone)}"] * bool(gone) + [f"with {', '.join(new)}"] * bool(new)
+        return f"{name} is now {' and '.join(parts)}" if parts else f"{name} is in another order"
+    return f"{name} was {_short(before)} and is {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else f"{text[:57]}..."
