@@ -25,7 +25,7 @@ def soak(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.xdist_group("processes")
 def test_a_tiny_round_with_one_kill(tmp_path: Path) -> None:
-    options = ["--rounds", "1", "--faults", "1", "--only", "kill", "--plain", "--pages", "40", "--webs", "1"]
+    options = ["--rounds", "1", "--faults", "1", "--only", "kill", "--plain", "--pages", "16", "--webs", "1"]
     command = [sys.executable, str(SOAK), *options, "--seed", "1", "--out", str(tmp_path / "out")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stdout + ended.stderr

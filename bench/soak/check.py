@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -100,7 +100,7 @@ def compare(web: Web, outcome: Outcome, peaceful: Outcome | None, went_wild: boo
     return list(filter(None, lines))
 
 
-def _line(name: str, urls: Iterable[str], counts=lambda url: True) -> str:  # type: ignore[no-untyped-def]
+def _line(name: str, urls: Iterable[str], counts: Callable[[str], bool] = bool) -> str:
     kept = sorted(url for url in urls if counts(url))
     more = f" and {len(kept) - SHOWN} more" if len(kept) > SHOWN else ""
     return f"{len(kept)} {name}: {', '.join(kept[:SHOWN])}{more}" if kept else ""
@@ -148,12 +148,12 @@ class Request(Struct):
 def read_log(path: Path) -> list[Request]:
     requests: dict[str, Request] = {}
     for line in path.read_text().splitlines():
-        at, kind, number, *rest = line.split(" ", 4)
+        at, kind, number, first, second = line.split(" ", 4)
         if kind == "S":
-            requests[number] = Request(float(at), *rest)
+            requests[number] = Request(float(at), host=first, path=second)
         else:
             request = requests[number]
-            request.ended, request.how, request.rest_s = float(at), rest[0], float(rest[1])
+            request.ended, request.how, request.rest_s = float(at), first, float(second)
     return list(requests.values())
 
 

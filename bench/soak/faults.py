@@ -69,7 +69,7 @@ def _suspended(stage: Stage, seconds: float, jump_s: float) -> str:
     if jump_s:
         stage.move_clock(jump_s)
     stage.signal(signal.SIGCONT)
-    stage.forgive(began)  # what came meanwhile is read later than the server thinks
+    stage.forgive(began, grace_s=0.05)  # what came meanwhile may be given up as too late
     return f"{seconds:.1f} s" + (f", clock +{jump_s:g} s" if jump_s else "")
 
 

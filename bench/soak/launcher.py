@@ -25,13 +25,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-STATE = {"clock": 0.0, "dns": "up", "net": "up"}
+CLOCK = [0.0]  # seconds by which the wall clock is off
+STATE = {"dns": "up", "net": "up"}
 _real_time, _real_time_ns = time.time, time.time_ns
 
 
 def tamper_with_clock() -> None:
-    time.time = lambda: _real_time() + float(STATE["clock"])
-    time.time_ns = lambda: _real_time_ns() + int(float(STATE["clock"]) * 1e9)
+    time.time = lambda: _real_time() + CLOCK[0]
+    time.time_ns = lambda: _real_time_ns() + int(CLOCK[0] * 1e9)
 
 
 def tamper_with_network(names: dict[str, str]) -> None:
@@ -84,7 +85,7 @@ def obey(control: int) -> None:
         for line in commands:
             name, value = line.split()
             if name == "clock":
-                STATE["clock"] = float(STATE["clock"]) + float(value)
+                CLOCK[0] += float(value)
             elif name == "files":
                 limit_files(-1 if value == "up" else int(value))
             elif name == "size":
@@ -95,7 +96,7 @@ def obey(control: int) -> None:
 
 def main() -> None:
     control, clock_s, files, names = sys.argv[1:5]
-    STATE["clock"] = float(clock_s)
+    CLOCK[0] = float(clock_s)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     if int(files):
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), int(files)))

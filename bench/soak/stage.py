@@ -33,6 +33,7 @@ class Stage:
         self.problems: list[str] = []
         self.forgiven: list[tuple[float, float]] = []  # between these the crawl may have missed what hosts said
         self._disk = disk
+        self._is_full = False
         notes.mkdir(parents=True)
         (notes / "names.json").write_text(json.dumps(server.web.names()))
         self.log = Log(notes / "server.log")
@@ -131,7 +132,7 @@ class Stage:
             summary = json.loads((self.folder / "summary.json").read_text())
         except (OSError, ValueError):
             return False
-        return bool(summary.get("ended") == "frontier empty")
+        return str(summary.get("ended")).startswith("frontier empty")
 
     def _check_stall(self) -> None:
         self.log.look()
@@ -145,7 +146,7 @@ class Stage:
         self.forgive(time.monotonic() - GRACE_S)
         self._check_words(crawler)
         lines = said.strip().splitlines() or ["not a word"]
-        excused = code == 2 and FULL_DISK in said
+        excused = code == 2 and (self._is_full or FULL_DISK in said)
         if code and not excused:
             self.problems.append(f"ended by itself with exit code {code}: {lines[-1][:200]}")
         self._drop()
@@ -154,8 +155,9 @@ class Stage:
         if "Traceback" in crawler.said():
             self.problems.append(f"a traceback: {crawler.said().strip().splitlines()[-1][:200]}")
 
-    def forgive(self, began: float) -> None:
-        self.forgiven.append((began - GRACE_S, time.monotonic()))
+    def forgive(self, began: float, grace_s: float = GRACE_S) -> None:
+        """From here to now replies may have been sent that the crawl never read."""
+        self.forgiven.append((began - grace_s, time.monotonic()))
 
     # -- the disk -----------------------------------------------------------------------------------------------------
 
@@ -166,6 +168,7 @@ class Stage:
             return 0
 
     def fill_disk(self, room_bytes: int) -> None:
+        self._is_full = True
         if self._disk.is_small:
             self._disk.fill(room_bytes)
             return
@@ -173,6 +176,7 @@ class Stage:
         self.tell(f"size {max((path.stat().st_size for path in files), default=0) + room_bytes}")
 
     def free_disk(self) -> None:
+        self._is_full = False
         self._disk.free()
         self.tell("size up")
 
