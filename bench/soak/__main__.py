@@ -56,7 +56,7 @@ class Soak:
         self.suspects: Counter[str] = Counter()  # rounds that differed, by the kinds of faults in them
         self.found: Counter[str] = Counter()  # crawls by what differed
         self.rounds = self.differing = 0
-        self.kinds = [kind for kind in FAULTS if not given.only or kind in given.only]
+        self.kinds = given.only or [kind for kind in FAULTS if not (given.plain and kind == "wild")]
         if "disk" in self.kinds:
             self.disk.mount()
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from random import Random
 from urllib.parse import urlsplit
 
-from web import CRAWL_DELAY_S, RETRY_AFTER_S, WORDS, Site, Spot, Web
+from web import RETRY_AFTER_S, WORDS, Site, Spot, Web
 
 NOISE_BYTES = 9_000  # a page, so that a WARC of the least size is full a few times in a crawl
 Pieces = AsyncIterator[bytes]
@@ -51,7 +51,7 @@ def robots(site: Site, tries: int) -> bytes:
 def rules(site: Site) -> bytes:
     lines = ["User-agent: *", "Disallow: /private/"]
     if site.crawl_delay_s:
-        lines.append(f"Crawl-delay: {CRAWL_DELAY_S}")
+        lines.append(f"Crawl-delay: {site.crawl_delay_s}")
     if site.robots == "long":  # many groups with many rules
         lines += [f"User-agent: robot{number}" for number in range(60)] + [f"Disallow: /{n}/x*y$" for n in range(60)]
     return "\n".join(lines).encode()

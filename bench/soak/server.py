@@ -22,6 +22,8 @@ from random import Random
 from replies import BROKEN, WILD, answer
 from web import Site, Web
 
+LONGEST_PAUSE_S = 0.6  # shorter than what a crawl takes for silence
+
 
 class Gone(Exception):
     """The crawler hung up."""
@@ -119,6 +121,11 @@ class Server:
         sound, slow_s, rest_s = answer(self.web, url, tries)
         wild = self.is_wild and site.goes_wild
         if sound and not wild:
+            while slow_s > LONGEST_PAUSE_S:
+                await _pause(LONGEST_PAUSE_S, reader)
+                slow_s -= LONGEST_PAUSE_S
+                writer.write(sound[:100])
+                sound = sound[100:]
             await _pause(slow_s, reader)
             ended = time.monotonic()
             writer.write(sound)

@@ -9,7 +9,8 @@ from random import Random
 from urllib.parse import urlsplit
 
 DELAY_S, DELAY_FACTOR, MAX_DELAY_S = 0.05, 1.0, 3.0  # what the crawl promises its hosts: see folder.py
-RETRY_AFTER_S, CRAWL_DELAY_S = 1, 0.3
+RETRY_AFTER_S = 2  # longer than a restart takes: it must not be forgotten
+CRAWL_DELAY_S, LONG_CRAWL_DELAY_S = 0.3, 2.0
 MAX_REDIRECTS, LONGEST_CHAIN = 10, 7
 WORDS = "spider wolf web hunt night forest silk garden river stone engine paper music winter harbour".split()
 
@@ -105,6 +106,8 @@ class Builder:
         if not self.web.plain:
             self._make_redirects()
             self._make_leaves()
+        for _ in range(3):
+            self._link(self._page(self.patient))
         self._finish_pages()
 
     # -- hosts --------------------------------------------------------------------------------------------------------
@@ -123,7 +126,9 @@ class Builder:
             site.goes_wild = True
         self.lost = sites[23]
         self.lost.robots, self.lost.robots_at = "lost", f"http://{sites[18].host}/robots.txt"
-        self.ordinary = sites[:18]
+        self.patient = sites[17]
+        self.patient.robots, self.patient.crawl_delay_s = "plain", LONG_CRAWL_DELAY_S
+        self.ordinary = sites[:17]
         for site in self.ordinary[1:3]:
             site.robots, site.crawl_delay_s = "plain", CRAWL_DELAY_S
         for site in self.ordinary[3:5]:
@@ -159,6 +164,8 @@ class Builder:
         url = self._url("page", site)
         fails = self.chance.choice((1, 1, 2)) if self.chance.random() < 0.04 else 0
         slow_s = self.chance.uniform(0.2, 0.6) if self.chance.random() < 0.02 else 0.0
+        if slow_s and self.chance.random() < 0.3:
+            slow_s = 2.2
         self.web.spots[url] = Spot(fails=fails, slow_s=slow_s)
         self.links[url] = []
         return url
