@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+MINUTES ?= 10
+SEED ?= 1
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench soak format clean
 
 $(VENV)/.dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +30,9 @@ check: $(VENV)/.dev  ## lint, format, types
 
 bench: $(VENV)/.bench  ## Lycosa beside Scrapy on the same web, in one run
 	$(BIN)/python bench/run.py --out bench-out
+
+soak: $(VENV)/.dev  ## random faults against crawls; MINUTES=60 SEED=1
+	$(BIN)/python bench/soak --minutes $(MINUTES) --seed $(SEED)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix src tests bench
