@@ -151,7 +151,7 @@ def test_the_path_from_a_seed(linked: CrawlDb) -> None:
         "score 0.2500",
         "“the anchor [red]”",
         "relevance 0.6000, on topic, class good",
-        "+0.7000  spider",
+        "+0.700  spider",
     ):
         assert words in text
 

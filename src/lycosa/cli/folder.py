@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
