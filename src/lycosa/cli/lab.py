@@ -171,11 +171,15 @@ def compare(  # noqa: PLR0913
     out: Annotated[Path, typer.Option(metavar="DIR", help="For results, table, pictures.")] = Path("lab-out"),
     no_oracle: Annotated[bool, typer.Option("--no-oracle", help="Leave out the oracle, which plans with all.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
+    field: Annotated[
+        bool, typer.Option("--field", help="With the delays, workers and answering times of a real crawl.")
+    ] = False,
 ) -> None:
     """Run strategies on tasks, and write results.json, table.md and pictures. A stopped comparison goes on."""
     if model and model not in get_args(tasks.Model):
         raise BadInput(f"--model {model}: there are {', '.join(get_args(tasks.Model))}")
     said: dict[str, Any] = {"model": model, "pages": pages, "repeat": repeat, "strategies": _split([strategies])}
+    said["field"] = field
     changes = {name: value for name, value in said.items() if value} | ({"oracle": False} if no_oracle else {})
     one = {
         "web": web,

@@ -37,6 +37,10 @@ Focus = Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="ontology
 Pages = Annotated[int | None, typer.Option(min=1, help="Pages for each crawl.  [default: the experiment's own]")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Where to write.  [default: reproduce-NAME]")]
 Seed = Annotated[int, typer.Option(help="Of the generated webs, and of all that is drawn by lot.")]
+Field = Annotated[
+    bool,
+    typer.Option("--field", help="With the delays, workers and answering times of a real crawl, on the lab's clock."),
+]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes at once.  [default: one for each core]")]
 
 
@@ -53,6 +57,7 @@ def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
     out: Out = None,
     seed: Seed = 0,
     jobs: Jobs = None,
+    field: Field = False,
 ) -> None:
     """Do a document's experiment again and say which of its effects showed."""
     about_web = {"labels": labels, "train": train, "target": target, "seeds": seeds, "map": topic_map, "focus": focus}
@@ -68,6 +73,7 @@ def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
         seeds=tuple(seeds or ()),
         topic_map=str(topic_map or ""),
         focus=tuple(focus or ()),
+        field=field,
     )
     folder = out or Path(f"reproduce-{experiment}")
     show(_done(experiment, request, folder, jobs or os.cpu_count() or 1), Console())

@@ -1,4 +1,5 @@
-"""Which strategy finds more, and sooner? Every strategy on every task, with one worker and the lab's clock.
+"""Which strategy finds more, and sooner? Every strategy on every task, on the lab's clock: in strict order with one
+worker, or in the field, with the politeness and the workers of a real crawl.
 
 A finished run is kept as a small file, so a comparison that was stopped goes on where it was. The same comparison gives
 the same results, byte for byte, but for the timings.
@@ -17,12 +18,13 @@ from typing import Any
 import msgspec
 import xxhash
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lycosa import build, config
 from lycosa.lab import bounds, results
 from lycosa.lab.answer import Pages
 from lycosa.lab.judges import Miner, judge_of
-from lycosa.lab.one import crawl_web
+from lycosa.lab.one import LAB, crawl_web
 from lycosa.lab.prepare import Preparation, Prepared, by_chance, judge_for
 from lycosa.lab.replay import Fenced
 from lycosa.lab.results import Facts, Results, Run, Timing, facts, measure
@@ -51,11 +53,14 @@ class Job(Struct, frozen=True):
     options: dict[str, Any]
     repeat: int
     path: str
+    fetch: config.Fetch | None = None  # the manners of a crawl in the field; None: strict order
+    latency_s: float = 0.0
 
     @property
     def key(self) -> str:
         """The same as long as the run would be the same."""
-        return xxhash.xxh3_64_hexdigest(msgspec.json.encode([self.prepared.key, self.strategy, self.options]))
+        manners = [self.fetch, self.latency_s] if self.fetch else []
+        return xxhash.xxh3_64_hexdigest(msgspec.json.encode([self.prepared.key, self.strategy, self.options, *manners]))
 
 
 def compare(
@@ -92,7 +97,7 @@ def _jobs(plan: Plan, out: Path, watch: Watch, mine: Miner | None) -> Iterator[J
                     continue
                 seeded = {**options, "seed": options.get("seed", plan.seed) + repeat} if varies else options
                 path = out / "runs" / f"{slug(task.name)}--{slug(name)}--{repeat}.json"
-                yield Job(prepared, name, seeded, repeat, str(path))
+                yield Job(prepared, name, seeded, repeat, str(path), plan.fetch, plan.latency_s)
 
 
 def _kept(job: Job) -> Kept | None:
@@ -143,7 +148,9 @@ def run(job: Job) -> None:
         except BadInput as error:
             raise BadInput(f"{job.strategy} on task {task.name!r}: {error}") from None
     started, cpu = time.perf_counter(), time.process_time()
-    crawl = crawl_web(Fenced(web) if task.closed else web, prepared.seeds, judge, strategy, task.pages)
+    settings = replace(LAB, fetch=job.fetch) if job.fetch else LAB
+    asked = Fenced(web) if task.closed else web
+    crawl = crawl_web(asked, prepared.seeds, judge, strategy, task.pages, settings, latency_s=job.latency_s)
     timing = Timing(round(time.perf_counter() - started, 3), round(time.process_time() - cpu, 3))
     kept = Kept(job.key, measure(prepared, job.strategy, job.repeat, crawl, web), timing)
     part = Path(job.path).with_suffix(".part")

@@ -7,6 +7,7 @@ Judge and strategy learn while they crawl, so each crawl needs new ones.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,6 +36,13 @@ FIELD = replace(LAB, fetch=config.Fetch())  # as polite, as patient and with as 
 LATENCY_S = 0.2  # what a server of the live Web takes for a page
 
 
+def manner(field: bool, settings: config.Config = LAB) -> dict[str, Any]:
+    """How a crawl goes about it, as arguments of `crawl_web`: in strict order, or as in the field."""
+    return (
+        {"settings": replace(settings, fetch=FIELD.fetch), "latency_s": LATENCY_S} if field else {"settings": settings}
+    )
+
+
 class Fetch(Struct, frozen=True):
     """What is left of a visit: enough for every measure."""
 
@@ -59,6 +67,11 @@ class LabCrawl(Struct, frozen=True):
     accessed: list[str]  # every URL the web was asked for, redirects included
     ended: str  # why it was over
     seconds: float = 0.0  # of the lab's clock
+
+    @property
+    def hours(self) -> dict[str, float]:
+        """As a row of figures; nothing where no time passed."""
+        return {"hours": round(self.seconds / 3600, 4)} if self.seconds else {}
 
     @property
     def pages(self) -> list[Fetch]:

@@ -35,7 +35,7 @@ class Facts(Struct, frozen=True):
     reachable: int  # pages, targets or not
 
 
-class Run(Struct, frozen=True):
+class Run(Struct, frozen=True, omit_defaults=True):
     """One strategy on one task."""
 
     task: str
@@ -52,6 +52,8 @@ class Run(Struct, frozen=True):
     found: list[int]  # targets so far
     harvest: list[float]  # harvest rate so far
     relevance: list[float]  # harvest ratio so far
+    hours: float = 0.0  # of the lab's clock; in strict order no time passes
+    seconds: list[float] = []  # when each page was there
 
 
 class Timing(Struct, frozen=True):
@@ -146,6 +148,8 @@ def measure(prepared: Prepared, strategy: str, repeat: int, crawl: LabCrawl, web
         found=[round(value * len(targets)) for value in recall],
         harvest=list(map(_short, harvest)),
         relevance=list(map(_short, relevance)),
+        hours=crawl.hours.get("hours", 0.0),
+        seconds=[page.at for page in pages] if crawl.seconds else [],
     )
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.config import Positive, Whole
+from lycosa.lab.one import LATENCY_S
 from lycosa.lab.webs import GENERATED
 from lycosa.types import BadInput
 
@@ -50,6 +51,9 @@ class Comparison(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pages: Positive = 400
     repeat: Positive = 1
     seed: Whole = 0
+    field: bool = False  # not in strict order, but with the delays and workers of a real crawl, as `fetch` says
+    fetch: config.Fetch = config.Fetch()
+    latency_s: config.Seconds = LATENCY_S  # until a server answers
     oracle: bool = True  # its plan needs the links of the whole web
 
 
@@ -62,6 +66,8 @@ class Plan(Struct, frozen=True):
     seed: int
     folder: Path  # that webs and labels are relative to
     home: Path  # that topics and files of seeds are relative to
+    fetch: config.Fetch | None = None  # the manners of a crawl in the field; None: strict order
+    latency_s: float = 0.0
 
 
 def load(path: Path, **changes: Any) -> Plan:
@@ -95,7 +101,9 @@ def complete(found: Comparison, folder: Path) -> Plan:
         if not name or names.count(name) > 1:
             raise BadInput(f"task {task.name!r}: each task needs a name of its own")
         _check(task)
-    return Plan(tasks, _strategies(found), found.repeat, found.seed, _folder(found.webs, folder), folder)
+    manners = (found.fetch, found.latency_s) if found.field else (None, 0.0)
+    webs = _folder(found.webs, folder)
+    return Plan(tasks, _strategies(found), found.repeat, found.seed, webs, folder, *manners)
 
 
 def _check(task: Task) -> None:

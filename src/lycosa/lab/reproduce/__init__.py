@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lycosa.lab.reproduce import ontology, ontology_findings, otie, publications, rules, tids
-from lycosa.lab.reproduce.report import PAGE, Report, summary, write
+from lycosa.lab.reproduce.report import PAGE, Report, by_hours, summary, write
 from lycosa.lab.reproduce.terrain import Request
 from lycosa.lab.reproduce.work import Outcome, Work, do_all
 from lycosa.lab.writing import check_folder, writing
@@ -63,7 +63,10 @@ def reproduce(
     for each, jobs in plans.items():
         started = time.monotonic()
         results = do_all(partial(_timed, EXPERIMENTS[each].work), jobs, processes, step)
-        report = EXPERIMENTS[each].conclude(request, [result["outcome"] for result in results])
+        outcomes = [result["outcome"] for result in results]
+        report = EXPERIMENTS[each].conclude(request, outcomes)
+        if request.field:
+            report = by_hours(report, outcomes)
         timings = {
             "seconds": time.monotonic() - started,
             "cpu_seconds": sum(result["cpu_seconds"] for result in results),

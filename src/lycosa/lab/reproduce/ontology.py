@@ -12,7 +12,7 @@ from msgspec import Struct
 from lycosa.judge.ontology import Ontology
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.metrics import distances_of_best, harvest_curve, harvest_rate, link_distances, robustness
-from lycosa.lab.one import Fetch, crawl_web
+from lycosa.lab.one import Fetch, crawl_web, manner
 from lycosa.lab.reproduce.measures import sampled
 from lycosa.lab.reproduce.subject import check_map, subject
 from lycosa.lab.reproduce.terrain import Request, Terrain, chosen, drawn, site, terrain
@@ -79,6 +79,7 @@ class Crawled(Struct, frozen=True):
 
     fetches: Sequence[Fetch]
     links: Mapping[str, list[str]]
+    hours: Mapping[str, float]
 
 
 def plan(request: Request) -> list[Job]:
@@ -143,7 +144,8 @@ def _crawl(job: Job, run: Run, file: str, focus: list[str], folder: Path) -> Cra
     judge.prepare(folder, lambda _: [])
     strategy = Watched(focused=run.focused, minimum=MINIMUM, top=TOP, per_host=PER_HOST, analyses=run.analysis)
     web = terrain(job.request, job.site).web
-    return Crawled(crawl_web(web, run.seeds, judge, strategy, job.pages).pages, strategy.links_)
+    crawl = crawl_web(web, run.seeds, judge, strategy, job.pages, **manner(job.request.field))
+    return Crawled(crawl.pages, strategy.links_, crawl.hours)
 
 
 def _figures(job: Job, ground: Terrain, crawls: Mapping[str, Crawled], seeds: Sequence[str]) -> Outcome:
@@ -152,7 +154,7 @@ def _figures(job: Job, ground: Terrain, crawls: Mapping[str, Crawled], seeds: Se
         limits = LIMITS if run in (UNFOCUSED, STRAY) else (_limit(run),)
         for limit in limits:
             name = run if run.startswith(FOCUSED) else f"{run} {limit}"
-            rates[name] = _rates(job, ground, crawl.fetches, limit)
+            rates[name] = {**_rates(job, ground, crawl.fetches, limit), **crawl.hours}
     halves = [_relevant(ground, crawls[run]) for run in ("one half", "other half")]
     n = min(map(len, halves))
     known = {page for crawl in crawls.values() for page in _relevant(ground, crawl)}

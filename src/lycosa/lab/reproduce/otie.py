@@ -13,7 +13,7 @@ from lycosa.judge.classifier import Classifier
 from lycosa.judge.examples import POSITIVE, Examples
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.metrics import harvest_curve, recall_curve
-from lycosa.lab.one import crawl_web
+from lycosa.lab.one import crawl_web, manner
 from lycosa.lab.reproduce.effects import Effect, Pair, alike, better, cannot, is_true, undecided
 from lycosa.lab.reproduce.measures import averaged, marks, sampled, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
@@ -89,13 +89,15 @@ def _crawl(job: Job, strategy: Any) -> Outcome:
     judge.focus_ = judge.focus(judge.classifier_)
     if hasattr(strategy, "prepare"):
         strategy.prepare(Path(), judge)
-    order = crawl_web(ground.web, seeds, judge, strategy, job.pages).order(ground.web.page)
+    crawl = crawl_web(ground.web, seeds, judge, strategy, job.pages, **manner(job.request.field))
+    order = crawl.order(ground.web.page)
     relevant = [ground.truth(page) == job.target for page in order]
     return {
         "pages": len(order),
         "recall": sampled(recall_curve(order, set(listed) - set(seeds)), job.pages),
         "harvest": sampled(harvest_curve(relevant), job.pages),
         "rounds": rounds(order),
+        **crawl.hours,
     }
 
 

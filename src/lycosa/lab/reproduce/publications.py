@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from lycosa import config, urls
 from lycosa.lab.answer import Pages
 from lycosa.lab.metrics import effectiveness, improvement
-from lycosa.lab.one import LAB, LabCrawl, crawl_web
+from lycosa.lab.one import LAB, LabCrawl, crawl_web, manner
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, start_urls
 from lycosa.lab.reproduce.effects import Effect, Pair, better, is_true
 from lycosa.lab.reproduce.measures import averaged, text_of
@@ -126,8 +126,9 @@ def work(job: Job) -> Outcome:
     """Both crawlers from the root of the site."""
     place = ground(job)
     settings = replace(LAB, scope=config.Scope(domains=[place.domain]))
-    baseline = crawl_web(place.web, place.seeds, NoJudge(), strategy(), job.pages, settings)
-    improved = crawl_and_search(place.web, place.seeds, strategy(), settings, place.engine, job.pages)
+    how = manner(job.request.field, settings)
+    baseline = crawl_web(place.web, place.seeds, NoJudge(), strategy(), job.pages, **how)
+    improved = crawl_and_search(place.web, place.seeds, strategy(), engine=place.engine, pages=job.pages, **how)
     asked = {"steps": improved.steps, "hits": improved.hits, "queries": improved.queries}
     return {
         "site": job.university.seed,
@@ -150,7 +151,7 @@ def _found(place: Ground, crawl: LabCrawl, pages: int) -> Outcome:
         counts.append(len(seen))
     first = next((number for number, count in enumerate(counts, 1) if count), 0)
     at = [counts[min(number, len(counts)) - 1] if counts else 0 for number in points(pages)]
-    return {"pages": len(counts), "found": at, "first": first}
+    return {"pages": len(counts), "found": at, "first": first, **crawl.hours}
 
 
 def points(pages: int) -> list[int]:

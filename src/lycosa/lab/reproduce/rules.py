@@ -13,7 +13,7 @@ from lycosa.judge.classifier import Classifier
 from lycosa.judge.taxonomy import Taxonomy
 from lycosa.lab.generated import GeneratedWeb, Links
 from lycosa.lab.metrics import exclusive_harvest, harvest_ratio, overlap, running_mean
-from lycosa.lab.one import LabCrawl, crawl_web
+from lycosa.lab.one import LabCrawl, crawl_web, manner
 from lycosa.lab.reproduce.effects import Effect, Pair, alike, better, cannot, is_true
 from lycosa.lab.reproduce.measures import averaged, marks, sampled
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
@@ -150,6 +150,7 @@ def work(job: Job) -> Outcome:
             "exclusive_harvest_ratio": exclusive_harvest(relevances[name], relevances[other]),
             "true_harvest_rate": sum(on_target) / max(1, len(on_target)),
             "curve": sampled(running_mean(values), job.pages),
+            **crawls[name].hours,
         }
     shared = overlap(relevances[BASE], relevances[RULED])
     return {"target": job.target, "run": job.run, "web": job.site.seed, "overlap": shared, **rows}
@@ -159,7 +160,8 @@ def _crawl(job: Job, classifier: Classifier, strategy: Strategy) -> LabCrawl:
     judge = Taxonomy(examples="", target=[job.target])
     judge.classifier_ = classifier
     judge.focus_ = judge.focus(classifier)
-    return crawl_web(terrain(job.request, job.site).web, job.seeds, judge, strategy, job.pages)
+    web = terrain(job.request, job.site).web
+    return crawl_web(web, job.seeds, judge, strategy, job.pages, **manner(job.request.field))
 
 
 def conclude(request: Request, found: Sequence[Outcome]) -> Report:

@@ -11,7 +11,7 @@ from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
-from lycosa.lab.clock import LabClock
+from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.lab.one import Fetches, LabCrawl
 from lycosa.lab.replay import ReplayFetcher, Web
 from lycosa.parse import Parsers, content_digest
@@ -52,22 +52,22 @@ class Searched(LabCrawl, frozen=True):
 
 
 def crawl_and_search(
-    web: Web, seeds: Sequence[str], strategy: Publications, settings: config.Config, engine: Engine, pages: int
+    web: Web,
+    seeds: Sequence[str],
+    strategy: Publications,
+    settings: config.Config,
+    engine: Engine,
+    pages: int,
+    latency_s: float = 0.0,
 ) -> Searched:
     """Crawl until so many pages were fetched or neither links nor searches bring more."""
     settings = replace(settings, limits=replace(settings.limits, pages=pages))
-    return asyncio.run(_crawl(web, seeds, strategy, settings, engine))
-
-
-async def _crawl(
-    web: Web, seeds: Sequence[str], strategy: Publications, settings: config.Config, engine: Engine
-) -> Searched:
-    clock, totals, fetches = LabClock(), Totals(), Fetches()
-    db = CrawlDb(":memory:").open()
+    clock, db = LabClock(), CrawlDb(":memory:").open()
+    totals, fetches, started_at = Totals(), Fetches(clock.now), clock.now()
     try:
         frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
         frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
-        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses)
+        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, None, latency_s)
         ledger = Ledger(engine, db, SEARCH, clock)
         site = settings.scope.domains[0] if settings.scope.domains else ""
         known = strategy if isinstance(strategy, Targets) else None
@@ -75,16 +75,17 @@ async def _crawl(
         frontier.more = step.more
         sinks: list[Sink] = [totals, fetches, step]
         crawl = Crawl(frontier, Waiting(fetcher), Parsers(), NoJudge(), strategy, sinks, content_digest)
-        await _both(crawl, step, [Link(url) for url in seeds])
+        run_in_lab(clock, _both(crawl, step, [Link(url) for url in seeds], settings.fetch.concurrency))
     finally:
         db.close()
-    return Searched(fetches.all, fetcher.accessed, frontier.ended, step.steps, step.hits, ledger.account.asked)
+    seconds = round(clock.now() - started_at, 3)
+    return Searched(fetches.all, fetcher.accessed, frontier.ended, seconds, step.steps, step.hits, ledger.account.asked)
 
 
-async def _both(crawl: Crawl, step: SearchStep, seeds: Sequence[Link]) -> None:
+async def _both(crawl: Crawl, step: SearchStep, seeds: Sequence[Link], workers: int) -> None:
     """The step runs beside the crawl, until that is over."""
     searching = asyncio.ensure_future(step.run())
-    crawling = asyncio.ensure_future(crawl.run(seeds, workers=1))
+    crawling = asyncio.ensure_future(crawl.run(seeds, workers))
     try:
         await asyncio.wait([crawling, searching], return_when=asyncio.FIRST_COMPLETED)
     finally:

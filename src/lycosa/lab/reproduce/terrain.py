@@ -50,6 +50,7 @@ class Request(Struct, frozen=True):
     seeds: tuple[str, ...] = ()  # where the one-seed experiment starts
     topic_map: str = ""  # for the ontology experiment on a recorded web
     focus: tuple[str, ...] = ()
+    field: bool = False  # with the politeness, the workers and the answering times of a real crawl
 
 
 class Terrain(Protocol):

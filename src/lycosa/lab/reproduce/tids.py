@@ -11,7 +11,7 @@ from lycosa.graph import hits, make_graph
 from lycosa.judge.tids import Tids
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.metrics import overlap, relevance_distribution
-from lycosa.lab.one import LabCrawl, crawl_web
+from lycosa.lab.one import LabCrawl, crawl_web, manner
 from lycosa.lab.reproduce.effects import Effect, Pair, alike, better, cannot
 from lycosa.lab.reproduce.measures import averaged, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
@@ -94,7 +94,7 @@ def work(job: Job) -> Outcome:
         strategy.prepare(Path(), judge)
         judge.grow = name == FIRST
         starts = strategies[start].hubs(best_hubs(job.pages)) if start and name != FIRST else seeds
-        crawls[name] = crawl_web(ground.web, starts, judge, strategy, job.pages)
+        crawls[name] = crawl_web(ground.web, starts, judge, strategy, job.pages, **manner(job.request.field))
     rows = {name: _figures(job, judge, strategies[name], crawls[name]) for name in CRAWLS}
     orders = {name: crawl.order(ground.web.page) for name, crawl in crawls.items()}
     again = {f"{one} and {other}": overlap(orders[one], orders[other]) for one, other in _NEIGHBOURS}
@@ -118,6 +118,7 @@ def _figures(job: Job, judge: Tids, strategy: Watched, crawl: LabCrawl) -> Outco
         "30 to 65": _share(scores, 30, 65),
         "above 65": _share(scores, 65, 101),
         "true_harvest_rate": sum(truth(page) == job.target for page in fetched) / max(1, len(fetched)),
+        **crawl.hours,
     }
 
 
