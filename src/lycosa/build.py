@@ -19,6 +19,7 @@ from lycosa.fetch.robots import Robots
 from lycosa.fetch.robots_file import own_sitemaps
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.focus import chosen
 from lycosa.frontier.lists import Listing
 from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
@@ -131,7 +132,7 @@ def make_frontier(
         return frontier.waits(number, frontier.waits_with(number))
 
     hosts = Hosts(settings.fetch, lambda number, score: frontier.waits(number, score))
-    frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock)
+    frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock, chosen(settings.fetch, settings.limits))
     if isinstance(strategy, Listing):
         frontier.choose_by_lists(strategy)
     if isinstance(strategy, Renews):

@@ -52,7 +52,8 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 64
     delay_s: Seconds = 1.0
     delay_factor: Seconds = 1.0  # the delay is at least this many times the host's last response time
-    focus: Annotated[float, Meta(ge=0, le=1)] = 0.9  # 1: the best page next, whoever has to wait; 0: always busy
+    # 1: the best page next, whoever has to wait; 0: always busy. 0.9, or 0 where only time is limited
+    focus: Annotated[float, Meta(ge=0, le=1)] | None = None
     max_delay_s: Seconds = 3_600.0  # what robots.txt, Retry-After and back-off may ask for at most
     proxy: str = ""
     allow_private: bool = False

@@ -33,7 +33,7 @@ def report(
     name = directory.resolve().name
     text = page(
         name,
-        status(found, is_running(directory), now),
+        status(found, is_running(directory)),
         found,
         harvest_svg({name: pages}) if (pages := relevance_order(db)) else "",
         to_toml(without_secrets(tomllib.loads(source.text))),

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import xxhash
+from msgspec.structs import replace
 
 from lycosa import urls
 from lycosa.db import DONE, WAITING, CrawlDb
@@ -19,7 +20,7 @@ from lycosa.frontier.batch import Batch, group
 from lycosa.frontier.focus import PATIENCE_S, Focus
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.lists import FLOOR, FetchList, Listing
-from lycosa.frontier.outlook import Outlook
+from lycosa.frontier.outlook import Outlook, status_of
 from lycosa.frontier.polite import BUSY, IDLE, READY, RESTING, Host, Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.waking import Waking
@@ -40,7 +41,13 @@ class DurableFrontier:
     """Best-first over the hosts that are due; one lease is one request."""
 
     def __init__(
-        self, db: CrawlDb, hosts: Hosts, scope: Scope, merge: Callable[[float, float], float], clock: Clock
+        self,
+        db: CrawlDb,
+        hosts: Hosts,
+        scope: Scope,
+        merge: Callable[[float, float], float],
+        clock: Clock,
+        focus: float = 0.0,
     ) -> None:
         self.hosts = hosts
         self.scope = scope
@@ -64,7 +71,7 @@ class DurableFrontier:
         self._elsewhere: dict[int, Host] = {}  # URLs that wait at another host: a redirect's, a robots.txt's
         self.turns = 0  # leases ended: has anything changed since?
         self._waking = Waking(clock)
-        self._focus = Focus(hosts.rules.focus, self._scores_at)
+        self._focus = Focus(focus, self._scores_at)
 
     # -- what the loop calls ------------------------------------------------------------------------------------------
 
@@ -107,7 +114,7 @@ class DurableFrontier:
             if self._nothing_comes() and not self.more():
                 self.ended = "frontier empty"
                 continue
-            await self._waking.wait(self.hosts.next_due(), self._focus.patient_until(), deadline)
+            await self._waking.wait(self.hosts.next_due(), self._focus.next_change(), deadline)
 
     def done(self, reply: Reply) -> None:
         """End a lease: the URL is done, or, when the reply is no answer yet, waits to be asked again."""
@@ -177,7 +184,8 @@ class DurableFrontier:
 
     def outlook(self) -> Outlook:
         hosts = Counter(host.state for host in self.hosts.all)
-        return Outlook(
+        floor = self._focus.last_floor
+        outlook = Outlook(
             known=len(self._known),
             waiting=self._waiting,
             in_flight=len(self._leases),
@@ -187,7 +195,9 @@ class DurableFrontier:
             next_due=self.hosts.next_due(),
             refused=dict(self.refused),
             ended=self.ended,
+            held_back=sum(host.state == READY and -host.offer[0] < floor for host in self.hosts.all),
         )
+        return replace(outlook, status=status_of(outlook))
 
     def load(self) -> None:
         """Take up where the database stands. Every host rests one delay first: what was in flight is not known."""
@@ -270,7 +280,7 @@ class DurableFrontier:
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._list or not self.listing:
-            floor = self._focus.floor(self.quota.remaining() if self.quota else None, len(self._leases), now)
+            floor = self._focus.floor(self.quota.remaining() if self.quota else None, now)
             if taken := self.hosts.take(now, max(floor, self.floor)):
                 self._focus.earn()
             elif self._nothing_comes():

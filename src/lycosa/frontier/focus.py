@@ -5,17 +5,26 @@ if no host had to rest. Other hosts stay idle meanwhile, but for a share of the 
 of what is due. Only hosts that come back soon make others wait, so a slow or failing host never holds up the crawl.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 
-from lycosa.frontier.polite import BUSY, Host
+from lycosa import config
+from lycosa.frontier.polite import Host
 from lycosa.frontier.ranks import Ranks
 
+FOCUSED = 0.9  # by default; see bench/field.py
 LEAST = 8  # places of the window, however few pages are left: enough to keep a handful of hosts at work
 SHARE = 0.02  # of the pages left that the window spans
 ENDLESS = 1_000  # pages that count as left where no limit is set
-PATIENCE_S = 60.0  # a host that is not back within this time makes nobody wait
+PATIENCE_S = 30.0  # a host that rests longer makes nobody wait
+SLOW_S = 5.0  # nor does one that takes longer to answer
+
+
+def chosen(fetch: config.Fetch, limits: config.Limits) -> float:
+    """How focused to be where the user does not say: where only time is limited, pages cost nothing."""
+    if fetch.focus is not None:
+        return fetch.focus
+    return 0.0 if limits.seconds and not (limits.pages or limits.relevant) else FOCUSED
 
 
 class Focus:
@@ -24,9 +33,10 @@ class Focus:
     def __init__(self, focus: float, scores_at: Callable[[Host], Iterable[float]]) -> None:
         self.focus = focus  # 1: strictly the best next; 0: whatever is due
         self._scores_at = scores_at  # the scores of all that waits at a host
+        self.last_floor = -inf  # what a URL had to be worth when it was last asked
         self._spare = 0.0  # requests that may be spent on what is merely due
         self._ranks = Ranks()
-        self._asked: deque[tuple[float, Host]] = deque()  # requests under way, the oldest first
+        self._asked: dict[Host, float] = {}  # hosts with a request under way and since when, the oldest first
 
     def add(self, host: Host, score: float, count: int = 1) -> None:
         """So many URLs more wait at the host; fewer, if `count` is negative."""
@@ -40,12 +50,12 @@ class Focus:
     def began(self, host: Host, score: float, now: float) -> None:
         """A URL of the host is being fetched."""
         self.add(host, score, -1)
-        host.asked_at = now
         if self.focus:
-            self._asked.append((now, host))
+            self._asked[host] = now
 
     def ended(self, host: Host, took_s: float, now: float) -> None:
         """The host has answered, and rests now."""
+        self._asked.pop(host, None)
         self._set_quick(host, took_s + max(0.0, host.due_at - now) <= PATIENCE_S)
 
     def earn(self) -> None:
@@ -59,23 +69,28 @@ class Focus:
     def spend(self) -> None:
         self._spare -= 1
 
-    def floor(self, remaining: int | None, in_flight: int, now: float) -> float:
-        """What a URL must be worth to be fetched now. Requests under way count as places taken: many workers must not
-        run far down the order before the first replies are back."""
-        if not self.focus:
-            return -inf
-        while self._asked and (self._asked[0][1].state != BUSY or self._asked[0][1].asked_at != self._asked[0][0]):
-            self._asked.popleft()
-        while self._asked and self._asked[0][0] + PATIENCE_S <= now:
-            _, host = self._asked.popleft()
-            if host.state == BUSY:
-                self._set_quick(host, False)
-        window = max(LEAST, int(SHARE * (ENDLESS if remaining is None else remaining))) if self.focus < 1 else 1
-        return self._ranks.threshold(window - in_flight) if window > in_flight else inf
+    def floor(self, remaining: int | None, now: float) -> float:
+        """What a URL must be worth to be fetched now, with so many pages left. Requests under way count as places
+        taken: many workers must not run far down the order before the first replies are back."""
+        if self.focus:
+            self._give_up_on_slow(now)
+            pages = ENDLESS if remaining is None else remaining
+            window = max(LEAST, int(SHARE * pages)) if self.focus < 1 else 1
+            places = window - len(self._asked)
+            self.last_floor = self._ranks.threshold(places) if places > 0 else inf
+        return self.last_floor
 
-    def patient_until(self) -> float | None:
-        """When a request under way has taken so long that nobody waits for its host any more."""
-        return self._asked[0][0] + PATIENCE_S if self._asked else None
+    def _give_up_on_slow(self, now: float) -> None:
+        """Hosts that have not answered for a while make nobody wait any longer."""
+        for host, asked_at in list(self._asked.items()):
+            if asked_at + SLOW_S > now:
+                return
+            del self._asked[host]
+            self._set_quick(host, False)
+
+    def next_change(self) -> float | None:
+        """When the next request under way will have taken so long that nobody waits for it any more."""
+        return next(iter(self._asked.values())) + SLOW_S if self._asked else None
 
     def _set_quick(self, host: Host, is_quick: bool) -> None:
         if host.is_quick != is_quick:

@@ -1,5 +1,7 @@
 """How a frontier stands, told to people."""
 
+from datetime import datetime
+
 from msgspec import Struct
 
 
@@ -15,3 +17,24 @@ class Outlook(Struct, frozen=True):
     next_due: float | None
     refused: dict[str, int]
     ended: str
+    held_back: int = 0  # hosts that are due, but have nothing good enough while better ones rest
+    status: str = ""  # one sentence: why little or nothing happens; empty if enough does
+
+
+def status_of(outlook: Outlook) -> str:
+    """Why it ended, or what it waits for."""
+    if outlook.ended:
+        return outlook.ended
+    due = outlook.hosts_due - outlook.held_back
+    if outlook.held_back:
+        busy = f"{_hosts(outlook.in_flight)} being fetched from, " if outlook.in_flight else ""
+        resting = f"{_hosts(outlook.hosts_resting, good=True)} resting"
+        return f"{busy}{resting}; {outlook.held_back:,} other{'s' * (outlook.held_back != 1)} with nothing good enough"
+    if due or outlook.in_flight or not outlook.hosts_resting:
+        return ""
+    until = datetime.fromtimestamp(outlook.next_due).strftime("%H:%M:%S") if outlook.next_due else "later"
+    return f"{_hosts(outlook.hosts_resting)} resting until {until}"
+
+
+def _hosts(count: int, good: bool = False) -> str:
+    return f"{count:,} {'good ' * good}host{'s' * (count != 1)}"

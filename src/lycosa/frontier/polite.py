@@ -26,7 +26,7 @@ class Host:
     """One host: its queue and when it may be asked."""
 
     __slots__ = (
-        *("asked_at", "closed", "delay_s", "due_at", "failures", "id", "is_quick", "name", "offer", "pages", "queue"),
+        *("closed", "delay_s", "due_at", "failures", "id", "is_quick", "name", "offer", "pages", "queue"),
         "state",
     )
 
@@ -41,7 +41,6 @@ class Host:
         self.pages = 0
         self.closed = ""  # why nothing more is asked here
         self.offer = (0.0, 0)  # its best URL as the ready heap knows it
-        self.asked_at = 0.0  # when its last request began
         self.is_quick = True  # is it back soon enough for others to wait until its better URLs are fetched?
 
 

@@ -19,6 +19,9 @@ _POINTS = 200  # of a mean curve
 _COLOURS = ("#1b6ca8", "#d1495b", "#3b8b5d", "#8d5aa8", "#c77f1a", "#2aa5a0", "#7a4a2b", "#e377c2", "#556b2f")
 _BOUNDS = {"breadth-first": ("#888888", "-"), "random": ("#888888", ":"), "oracle": ("#222222", "--")}
 
+_STRICT = "In strict order, with one worker and no delays: an upper bound for a crawl of the live Web."
+_IN_FIELD = "With the delays, workers and answering times of a real crawl, on the lab's clock."
+
 Value = Callable[[Run], float]
 
 
@@ -33,6 +36,14 @@ class Runs:
         self._runs: dict[tuple[str, str], list[Run]] = {}
         for run in results.runs:
             self._runs.setdefault((run.strategy, run.task), []).append(run)
+
+    @property
+    def in_field(self) -> bool:
+        return any(run.seconds for runs in self._runs.values() for run in runs)
+
+    def longest_s(self, task: str) -> float:
+        """The seconds that the slowest strategy took for a task: what time is measured by."""
+        return max((run.hours * 3600 for (_, name), runs in self._runs.items() if name == task for run in runs))
 
     def of(self, strategy: str, task: str) -> list[Run]:
         return self._runs.get((strategy, task), [])
@@ -61,7 +72,7 @@ class Runs:
 def table(results: Results) -> str:
     """Areas, recall, harvest and tests, as Markdown."""
     runs = Runs(results)
-    parts = [_heading(runs, results), _areas(runs), _figures(runs), _tests(runs), _about(results)]
+    parts = [_heading(runs, results), _areas(runs), _by_hours(runs), _figures(runs), _tests(runs), _about(results)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -80,7 +91,7 @@ def _heading(runs: Runs, results: Results) -> str:
     return (
         f"# {len(runs.strategies)} strategies on {len(runs.tasks)} task{'s' * (len(runs.tasks) != 1)}\n\n"
         f"{limit} pages each{again}. `breadth-first` and `random` know nothing of the topic{above}."
-        " Mean ± standard error over the tasks."
+        " Mean ± standard error over the tasks." + (f" {_IN_FIELD}" if runs.in_field else f" {_STRICT}")
     )
 
 
@@ -98,6 +109,36 @@ def _areas(runs: Runs) -> str:
         cells = ["-" if number is None else f"{number:.3f}" for number in each]
         lines.append(_row(strategy, f"**{_with_error(runs.values(strategy, _area))}**", *cells))
     return "\n".join(lines)
+
+
+def _by_hours(runs: Runs) -> str:
+    """Nothing for a comparison in strict order, where no time passes."""
+    if not runs.in_field:
+        return ""
+    lines = [
+        "## By hours",
+        "",
+        "Hours of the lab's clock until the crawl was over, and the area under the curve of recall by time: the mean"
+        " recall over the hours that the slowest strategy of the task took.",
+        "",
+        _row("strategy", "area by time", "hours", *runs.tasks),
+        _row("---", *["--:"] * (len(runs.tasks) + 2)),
+    ]
+    for strategy in runs.strategies:
+        areas = runs.values(strategy, lambda run: _area_by_time(run, runs))
+        each = [runs.value(strategy, task, lambda run: run.hours) for task in runs.tasks]
+        hours = [number for number in each if number is not None]
+        cells = ["-" if number is None else f"{number:.3f} h" for number in each]
+        lines.append(_row(strategy, f"**{_with_error(areas)}**", f"{mean(hours):.3f}" if hours else "-", *cells))
+    return "\n".join(lines)
+
+
+def _area_by_time(run: Run, runs: Runs) -> float:
+    """The mean recall over the time that the slowest strategy took."""
+    end = runs.longest_s(run.task)
+    recall = _recall(run, runs)
+    steps = zip(recall, run.seconds, [*run.seconds[1:], end], strict=True)
+    return sum(found * (until - since) for found, since, until in steps) / end if end else 0.0
 
 
 def _figures(runs: Runs) -> str:

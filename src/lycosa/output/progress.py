@@ -4,7 +4,6 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -139,10 +138,4 @@ def _harvest(summary: dict[str, Any]) -> str:
 
 def waits_for(summary: dict[str, Any]) -> str:
     """Why nothing happens, when nothing happens; why it ended, when it ended."""
-    if summary["ended"]:
-        return str(summary["ended"])
-    if summary["hosts_due"] or summary["in_flight"] or not summary["hosts_resting"]:
-        return ""
-    until = datetime.fromtimestamp(summary["next_due"]).strftime("%H:%M:%S") if summary["next_due"] else "later"
-    hosts = summary["hosts_resting"]
-    return f"{hosts} host{'s wait' if hosts != 1 else ' waits'} until {until}"
+    return str(summary["ended"] or summary.get("status", ""))

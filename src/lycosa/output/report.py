@@ -53,6 +53,7 @@ class Report(Struct, frozen=True):
     known: int
     waiting: int
     next_due: float
+    status: str  # what it waited for when it was last written down
     errors: dict[str, int]
     refused: dict[str, int]
     curve: list[float]  # share of relevant pages among those fetched so far, at equal steps
@@ -86,6 +87,7 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
         known=known,
         waiting=waiting,
         next_due=next_due,
+        status=str(outlook.get("status", "")),
         errors=dict(
             db.execute("SELECT error, count(*) AS n FROM visits WHERE error != '' GROUP BY error ORDER BY n DESC")
         ),

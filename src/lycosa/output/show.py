@@ -38,7 +38,7 @@ def duration(seconds: float) -> str:
 
 
 def draw(report: Report, console: Console, running: bool, now: float) -> None:
-    console.print(Text(status(report, running, now), style="bold"), soft_wrap=True)
+    console.print(Text(status(report, running), style="bold"), soft_wrap=True)
     facts = Table(box=None, show_header=False, pad_edge=False)
     for name, value in _facts(report):
         facts.add_row(Text(name, style="dim"), Text(value))
@@ -58,12 +58,10 @@ def draw(report: Report, console: Console, running: bool, now: float) -> None:
         _draw_learned(heading, weights, console)
 
 
-def status(report: Report, running: bool, now: float) -> str:
+def status(report: Report, running: bool) -> str:
     """Why it stopped, or what it does or waits for."""
     if running:
-        if report.waiting and report.next_due > now:
-            return f"running: hosts wait until {datetime.fromtimestamp(report.next_due).strftime('%H:%M:%S')}"
-        return "running"
+        return f"running: {report.status}" if report.status else "running"
     if report.ended:
         return f"ended: {report.ended}"
     return "interrupted: the same crawl command goes on where it was"

@@ -1,0 +1,46 @@
+"""One sentence says why little happens."""
+
+from typing import Any
+
+import pytest
+
+from lycosa.frontier.outlook import Outlook, status_of
+
+QUIET: dict[str, Any] = {
+    "known": 9,
+    "waiting": 9,
+    "in_flight": 0,
+    "hosts": 5,
+    "hosts_due": 0,
+    "hosts_resting": 0,
+    "next_due": None,
+    "refused": {},
+    "ended": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"ended": "limit of 3 pages", "hosts_resting": 2}, "limit of 3 pages"),
+        ({"hosts_due": 1}, ""),
+        ({"in_flight": 1, "hosts_due": 1, "hosts_resting": 3}, ""),
+        ({"hosts_resting": 1}, "1 host resting until later"),
+        (
+            {"hosts_due": 41, "held_back": 41, "hosts_resting": 3},
+            "3 good hosts resting; 41 others with nothing good enough",
+        ),
+        (
+            {"hosts_due": 2, "held_back": 1, "in_flight": 1, "hosts_resting": 1},
+            "1 host being fetched from, 1 good host resting; 1 other with nothing good enough",
+        ),
+    ],
+)
+def test_the_sentence(facts: dict[str, Any], words: str) -> None:
+    assert status_of(Outlook(**{**QUIET, **facts})) == words
+
+
+def test_the_time_is_told() -> None:
+    told = status_of(Outlook(**{**QUIET, "hosts_resting": 4, "next_due": 1_000_000.0}))
+    assert told.startswith("4 hosts resting until ")
+    assert told.count(":") == 2
