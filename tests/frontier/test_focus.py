@@ -175,4 +175,4 @@ async def test_the_outlook_says_who_is_held_back(clock: Any) -> None:
     await take_all(frontier, clock, 5)
     outlook = frontier.outlook()
     assert outlook.held_back == len(BAD)
-    assert outlook.status.endswith("40 others with nothing good enough")
+    assert outlook.status.endswith("40 others have nothing good enough")

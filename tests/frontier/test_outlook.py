@@ -28,11 +28,11 @@ QUIET: dict[str, Any] = {
         ({"hosts_resting": 1}, "1 host resting until later"),
         (
             {"hosts_due": 41, "held_back": 41, "hosts_resting": 3},
-            "3 good hosts resting; 41 others with nothing good enough",
+            "3 good hosts resting; 41 others have nothing good enough",
         ),
         (
             {"hosts_due": 2, "held_back": 1, "in_flight": 1, "hosts_resting": 1},
-            "1 host being fetched from, 1 good host resting; 1 other with nothing good enough",
+            "1 good host answering, 1 good host resting; 1 other has nothing good enough",
         ),
     ],
 )

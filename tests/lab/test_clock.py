@@ -3,7 +3,9 @@
 import asyncio
 import time
 
-from lycosa.lab.clock import LabClock
+import pytest
+
+from lycosa.lab.clock import LabClock, run_in_lab
 
 
 async def settle() -> None:
@@ -63,3 +65,63 @@ async def test_a_call_may_ask_for_another() -> None:
     clock.call_at(1.0, again)
     await settle()
     assert seen == [1.0, 3.0, 5.0, 7.0]
+
+
+class TestManyWorkers:
+    """In a loop of its own time passes only when everybody waits."""
+
+    def test_sleepers_wake_in_order_and_nobody_really_waits(self) -> None:
+        clock, seen = LabClock(), []
+
+        async def worker(name: str, pause: float) -> None:
+            for _ in range(3):
+                await asyncio.sleep(pause)
+                seen.append((round(clock.now() - clock.start, 6), name))
+
+        async def work() -> None:
+            await asyncio.gather(worker("a", 3_600.0), worker("b", 5_000.0))
+
+        started = time.monotonic()
+        run_in_lab(clock, work())
+        assert seen == [(3600, "a"), (5000, "b"), (7200, "a"), (10000, "b"), (10800, "a"), (15000, "b")]
+        assert time.monotonic() - started < 60
+
+    def test_a_call_comes_after_all_that_can_be_done_before(self) -> None:
+        clock, seen = LabClock(), []
+
+        async def work() -> None:
+            clock.call_at(clock.now() + 1.0, lambda: seen.append("called"))
+            for number in range(50):  # each turn makes the next one ready: time must stand still meanwhile
+                await asyncio.sleep(0)
+                seen.append(str(number))
+            await asyncio.sleep(2.0)
+
+        run_in_lab(clock, work())
+        assert seen == [*map(str, range(50)), "called"]
+
+    def test_a_moment_that_is_already_there(self) -> None:
+        """Seconds since the epoch are too coarse for a loop's margin: it would wait for now for ever."""
+        clock, seen = LabClock(), []
+
+        async def work() -> None:
+            for _ in range(1_000):
+                await asyncio.sleep(0.1)
+                waiter = asyncio.get_running_loop().create_future()
+                clock.call_at(clock.now(), lambda waiter=waiter: waiter.set_result(None))
+                await waiter
+                seen.append(clock.now())
+
+        run_in_lab(clock, work())
+        assert seen == sorted(seen)
+        assert round(seen[-1] - clock.start, 3) == 100.0
+
+    def test_what_it_returns_or_raises(self) -> None:
+        async def seven() -> int:
+            return 7
+
+        async def fail() -> None:
+            raise ValueError("no")
+
+        assert run_in_lab(LabClock(), seven()) == 7
+        with pytest.raises(ValueError, match="no"):
+            run_in_lab(LabClock(), fail())

@@ -113,7 +113,7 @@ def test_why_it_stopped_or_what_it_waits_for(db: CrawlDb) -> None:
     db.put("ended", "")
     assert status(read_report(db), running=False).startswith("interrupted")
     assert status(read_report(db), running=True) == "running"
-    db.put("outlook", '{"waiting": 1, "status": "2 good hosts resting; 9 others with nothing good enough"}')
+    db.put("outlook", '{"waiting": 1, "status": "2 good hosts resting; 9 others have nothing good enough"}')
     assert status(read_report(db), running=True).startswith("running: 2 good hosts resting; 9 others")
 
 

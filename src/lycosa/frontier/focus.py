@@ -1,8 +1,9 @@
 """Keep focus under politeness: what is worth fetching while better hosts rest?
 
-A URL is fetched if its place among all URLs that wait lies within a small window: then it would soon be its turn even
-if no host had to rest. Other hosts stay idle meanwhile, but for a share of the requests that may be spent on the best
-of what is due. Only hosts that come back soon make others wait, so a slow or failing host never holds up the crawl.
+Politeness makes the best hosts rest most of the time. Whoever then fetches whatever is due spends the page budget on
+it. So a URL is fetched only if no better one waits anywhere; hosts that have nothing as good stay idle, but for a share
+of the requests that may go to the best of what is due. Only hosts that come back soon make others wait, so a slow or
+failing host never holds up the crawl.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,10 +14,10 @@ from lycosa.frontier.polite import Host
 from lycosa.frontier.ranks import Ranks
 
 FOCUSED = 0.9  # by default; see bench/field.py
-LEAST = 8  # places of the window, however few pages are left: enough to keep a handful of hosts at work
-SHARE = 0.02  # of the pages left that the window spans
+LEAST = 8  # requests at once, however few pages are left
+SHARE = 0.02  # of the pages left that may be under way at once
 ENDLESS = 1_000  # pages that count as left where no limit is set
-PATIENCE_S = 30.0  # a host that rests longer makes nobody wait
+PATIENCE_S = 15.0  # a host that rests longer makes nobody wait
 SLOW_S = 5.0  # nor does one that takes longer to answer
 
 
@@ -59,25 +60,24 @@ class Focus:
         self._set_quick(host, took_s + max(0.0, host.due_at - now) <= PATIENCE_S)
 
     def earn(self) -> None:
-        """A URL within the window is fetched: a share of a request is spare now."""
+        """One of the best is fetched: a share of a request is spare now."""
         self._spare = min(LEAST, self._spare + (1 - self.focus) / (self.focus or 1))
 
     def has_spare(self) -> bool:
         """May a request go to the best that is due, though better URLs wait?"""
-        return self._spare >= 1
+        return self._spare >= 1 and self.last_floor < inf
 
     def spend(self) -> None:
         self._spare -= 1
 
     def floor(self, remaining: int | None, now: float) -> float:
-        """What a URL must be worth to be fetched now, with so many pages left. Requests under way count as places
-        taken: many workers must not run far down the order before the first replies are back."""
+        """What a URL must be worth to be fetched now, with so many pages left: as much as the best that waits. Even so
+        no more than a few are fetched at once, lest many workers run far down the order before replies are back."""
         if self.focus:
             self._give_up_on_slow(now)
             pages = ENDLESS if remaining is None else remaining
-            window = max(LEAST, int(SHARE * pages)) if self.focus < 1 else 1
-            places = window - len(self._asked)
-            self.last_floor = self._ranks.threshold(places) if places > 0 else inf
+            most = max(LEAST, int(SHARE * pages)) if self.focus < 1 else 1
+            self.last_floor = self._ranks.threshold(1) if len(self._asked) < most else inf
         return self.last_floor
 
     def _give_up_on_slow(self, now: float) -> None:

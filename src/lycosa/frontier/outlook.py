@@ -27,9 +27,10 @@ def status_of(outlook: Outlook) -> str:
         return outlook.ended
     due = outlook.hosts_due - outlook.held_back
     if outlook.held_back:
-        busy = f"{_hosts(outlook.in_flight)} being fetched from, " if outlook.in_flight else ""
-        resting = f"{_hosts(outlook.hosts_resting, good=True)} resting"
-        return f"{busy}{resting}; {outlook.held_back:,} other{'s' * (outlook.held_back != 1)} with nothing good enough"
+        counts = {"answering": outlook.in_flight, "resting": outlook.hosts_resting}
+        good = ", ".join(f"{_hosts(count, good=True)} {what}" for what, count in counts.items() if count)
+        others = f"{outlook.held_back:,} other{'s have' if outlook.held_back != 1 else ' has'} nothing good enough"
+        return "; ".join(filter(None, [good, others]))
     if due or outlook.in_flight or not outlook.hosts_resting:
         return ""
     until = datetime.fromtimestamp(outlook.next_due).strftime("%H:%M:%S") if outlook.next_due else "later"

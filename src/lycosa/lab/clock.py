@@ -10,29 +10,26 @@ from typing import Any, TypeVar
 from lycosa.types import Timer
 
 Result = TypeVar("Result")
-_JUST_AFTER_S = 1e-6  # a loop calls what lies before its time, and floats of this size are too coarse for its margin
 
 
 class LabClock:
     """No call ever really waits, and the calls come in the order of their moments: a crawl repeats exactly."""
 
     def __init__(self, start: float = 1_000_000_000.0) -> None:
-        self._now = start
+        self.start = start
+        self.elapsed = 0.0  # kept apart: added to the start, fractions of a second would be rounded
         self._calls: list[tuple[float, int, LabTimer]] = []
         self._numbers = count()
 
     def now(self) -> float:
-        return self._now
-
-    def advance(self, seconds: float) -> None:
-        self._now += seconds
+        return self.start + self.elapsed
 
     def call_at(self, when: float, call: Callable[[], None]) -> Timer:
         """Make the call when its moment has come. In `run_in_lab` that is when everything else waits; in any other
         event loop, where nobody can tell, as soon as the loop gets to it."""
         loop = asyncio.get_running_loop()
         if isinstance(loop, LabLoop):
-            return loop.call_at(when, call)
+            return loop.call_at(when - self.start, call)
         timer = LabTimer(call)
         heappush(self._calls, (when, next(self._numbers), timer))
         loop.call_soon(self._jump)
@@ -41,7 +38,7 @@ class LabClock:
     def _jump(self) -> None:
         when, _, timer = heappop(self._calls)
         if timer.call:
-            self._now = max(self._now, when)
+            self.elapsed = max(self.elapsed, when - self.start)
             timer.call()
 
 
@@ -64,7 +61,7 @@ class LabLoop(asyncio.SelectorEventLoop):
         super().__init__(_Jumping(clock))
 
     def time(self) -> float:
-        return self._lab_clock.now()
+        return self._lab_clock.elapsed
 
 
 class _Jumping(selectors.DefaultSelector):
@@ -76,7 +73,7 @@ class _Jumping(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout:
-            self._clock.advance(timeout + _JUST_AFTER_S)
+            self._clock.elapsed += timeout
         return super().select(0 if timeout else timeout)
 
 
