@@ -69,6 +69,17 @@ async def test_the_exchange_is_kept_as_it_went_over_the_wire(server: Any, http: 
     assert exchange.ip == "127.0.0.1"
 
 
+async def test_the_head_that_is_kept_has_no_transfer_encoding(server: Any, http: Http) -> None:
+    async def handle(path: str, headers: Any, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\ntransfer-Encoding: chunked\r\nX: y\r\n\r\n")
+        writer.write(b"5\r\nhello\r\n0\r\n\r\n")
+
+    server.handle = handle
+    reply = await http.fetch(Link(server.url + "/"))
+    assert reply.exchanges[0].head == b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX: y\r\n\r\n"
+    assert reply.exchanges[0].payload == reply.body == b"hello"
+
+
 async def test_connections_are_used_again(server: Any, http: Http, answer: Any) -> None:
     server.handle = answer(PAGE)
     for number in range(5):

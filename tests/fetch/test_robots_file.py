@@ -64,8 +64,10 @@ def test_a_bomb_costs_little(name: str) -> None:
 
 
 def test_so_many_rules_count() -> None:
-    lines, _ = ours("User-agent: *\n" + "".join(f"Disallow: /{n}\n" for n in range(MOST_RULES + 10)), "Lycosa")
-    assert len(lines) == MOST_RULES
+    text = "User-agent: *\n" + "".join(f"Disallow: /{n}\n" for n in range(MOST_RULES + 10)) + "Crawl-delay: 7\n"
+    lines, _ = ours(text, "Lycosa")
+    assert len(lines) == MOST_RULES + 1
+    assert rules(text).crawl_delay_s == 7.0
     lines, _ = ours("User-agent: *\n" + "".join(f"Disallow: /*{n}\n" for n in range(2_000)) + "Allow: /x\n", "Lycosa")
     assert len(lines) == MOST_WILDCARDS + 1
 

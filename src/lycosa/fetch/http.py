@@ -52,7 +52,7 @@ class Http:
     async def open(self) -> None:
         rules = self.rules
         under_way, idle = room(rules.concurrency)
-        self._places = asyncio.Semaphore(under_way)
+        self._places = asyncio.Semaphore(under_way) if under_way < rules.concurrency else None
         self._pool = Pool(
             idle,
             ttl_dns_cache=600,
@@ -97,14 +97,18 @@ class Http:
         return reply
 
     async def _try(self, link: Link, accept: tuple[str, ...], most: int) -> Reply:
-        async with self._places:
-            at = self._now()
-            try:
-                reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
-            except _FAILURES as error:
-                kind, detail = _explain(error)
-                reply = Reply(link, url=link.url, error=kind, detail=detail, at=at)
-            return replace(reply, seconds=max(0.0, self._now() - at))
+        if self._places:
+            await self._places.acquire()  # time spent here is none of the host's
+        at = self._now()
+        try:
+            reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
+        except _FAILURES as error:
+            kind, detail = _explain(error)
+            reply = Reply(link, url=link.url, error=kind, detail=detail, at=at)
+        finally:
+            if self._places:
+                self._places.release()
+        return replace(reply, seconds=max(0.0, self._now() - at))
 
     async def _ask(self, link: Link, accept: tuple[str, ...], most: int, at: float) -> Reply:
         url = URL(link.url, encoded=True)
@@ -191,15 +195,17 @@ def _location(header: str) -> str:
 
 def _asked(answer: aiohttp.ClientResponse) -> bytes:
     request = answer.request_info
-    lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *(f"{k}: {v}" for k, v in request.headers.items())]
+    lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *map(": ".join, request.headers.items())]
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 
 
 def _head(answer: aiohttp.ClientResponse) -> bytes:
     version = answer.version or aiohttp.HttpVersion11
     status = f"HTTP/{version.major}.{version.minor} {answer.status} {answer.reason or ''}".encode("latin-1", "replace")
-    kept = [name + b": " + value for name, value in answer.raw_headers if name.lower() != b"transfer-encoding"]
-    return b"\r\n".join([status, *kept, b"", b""])
+    fields = answer.raw_headers
+    if "Transfer-Encoding" in answer.headers:
+        fields = tuple(field for field in fields if field[0].lower() != b"transfer-encoding")
+    return b"\r\n".join([status, *map(b": ".join, fields), b"", b""])
 
 
 def _retry_after(text: str, now: float) -> float:

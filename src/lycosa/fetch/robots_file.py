@@ -118,8 +118,12 @@ def _memory(line: str) -> int:
 
 
 def _within_limits(lines: list[str]) -> Iterator[str]:
-    wildcards = 0
-    for line in lines[:MOST_RULES]:
+    rules = wildcards = 0
+    for line in lines:
+        if line.startswith("crawl-delay"):  # it may stand behind all rules, and costs nothing
+            yield line
+            continue
+        rules += 1
         wildcards += "*" in line
-        if wildcards <= MOST_WILDCARDS or "*" not in line:
+        if rules <= MOST_RULES and (wildcards <= MOST_WILDCARDS or "*" not in line):
             yield line
