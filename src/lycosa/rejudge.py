@@ -23,6 +23,7 @@ from lycosa.frontier.out_of_turn import lease
 from lycosa.frontier.outlook import Outlook
 from lycosa.frontier.scope import Scope
 from lycosa.run import lock
+from lycosa.seeds.file import read_seeds
 from lycosa.stamp import fits, make_stamp, write_stamp
 from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visits import Totals
@@ -30,7 +31,7 @@ from lycosa.store.warc import MAX_BODY_BYTES
 from lycosa.types import SEED_SCORE, BadInput, Clock, Link, Opens, Reply, Stateful, Visit
 
 GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
-_SEEDS = "SELECT url, anchor, score FROM before_urls WHERE source = 0 ORDER BY id"
+_SEEDS = "SELECT url, anchor, depth, score FROM before_urls WHERE source = 0 ORDER BY id"
 _CHANGED = (
     "SELECT count(now.relevance), coalesce(sum(now.on_topic > before.on_topic), 0),"
     " coalesce(sum(now.on_topic < before.on_topic), 0) FROM visits now JOIN before_visits before USING (n)"
@@ -108,13 +109,15 @@ class Replay:
         given = parts.db.get(GIVEN)
         if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
             parts.judge.load(msgspec.json.decode(given))
+        written = {*read_seeds(parts.config.seeds, self.folder)[0]}
         seeds: list[Link] = []
         others: list[tuple[Link, float]] = []
-        for url, anchor, score in parts.db.execute(_SEEDS):
-            if score >= SEED_SCORE or (opens and not anchor):
-                seeds.append(Link(url, anchor=anchor))
+        for url, anchor, depth, score in parts.db.execute(_SEEDS):
+            link = Link(url, anchor=anchor, depth=depth)
+            if score >= SEED_SCORE or url in written or (opens and not anchor):
+                seeds.append(link)
             else:
-                others.append((Link(url, anchor=anchor), score))
+                others.append((link, score))
         await parts.crawl.run(seeds, workers=0)
         parts.frontier.push([link for link, _ in others], [score for _, score in others])
 
