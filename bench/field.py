@@ -4,12 +4,11 @@
 
 WEBS is a folder with the recorded webs that examples/lab names. Every task is crawled in the lab in strict order (one
 worker, no delay: the upper bound), with the defaults of a real crawl (64 workers, a delay of one second, answers that
-take 0.2 s), with the patience of a saint, and with none, on the lab's own clock.
+take 0.2 s), strictly focused, and always busy, on the lab's own clock.
 """
 
 import argparse
 import statistics
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,9 @@ from remembering import Remembering, RememberingParser
 from lycosa import build, config
 from lycosa.cli.lab import mine
 from lycosa.lab import one, tasks
-from lycosa.lab.judges import judge_of
+from lycosa.lab.judges import MAIN, judge_of
 from lycosa.lab.metrics import area_under_recall, recall_curve
-from lycosa.lab.prepare import MAIN, Preparation, Prepared
+from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.tasks import Comparison, Task
 from lycosa.lab.webs import open_web
 from lycosa.strategy import strategies
@@ -56,7 +55,10 @@ class Outcome(Struct, frozen=True):
     area: float  # under recall, by pages
     recall: float
     hours: float  # of the lab's clock
-    half: float  # hours until half of what strict order finds was found; -1 if it never was
+
+    def line(self) -> str:
+        what = f"{self.task:18}{self.topic:9}{self.strategy:14}{self.how:9}"
+        return f"{what} area {self.area:.3f} recall {self.recall:.3f} {self.hours:7.3f} h"
 
 
 def webkb(web: str, target: str, topic: str, other: str) -> Task:
@@ -86,7 +88,7 @@ def uic(target: str, topic: str) -> Task:
     )
 
 
-def plans(webs: Path, out: Path, webs_too: str) -> Iterator[tuple[str, tasks.Plan]]:
+def plans(webs: Path, out: Path, webs_too: str, chosen: Sequence[str] = STRATEGIES) -> Iterator[tuple[str, tasks.Plan]]:
     """One comparison for each kind of topic."""
     for name, words in WORDS.items():
         (out / f"{name}.toml").write_text(f'topic = {{ kind = "keywords", words = {words} }}\n', encoding="utf-8")
@@ -95,52 +97,54 @@ def plans(webs: Path, out: Path, webs_too: str) -> Iterator[tuple[str, tasks.Pla
         for web, other in (("webkb-texas", "webkb-wisconsin"), ("webkb-wisconsin", "webkb-texas")):
             if web.removeprefix("webkb-") in webs_too:
                 found += [webkb(web, target, topic, other) for target in ("course", "student", "faculty")]
-        comparison = Comparison(task=found, strategies=[*STRATEGIES], webs=str(webs.resolve()))
+        comparison = Comparison(task=found, strategies=[*chosen], webs=str(webs.resolve()), oracle=False)
         yield topic, tasks.complete(comparison, out.resolve())
 
 
 def crawl(prepared: Prepared, strategy: str, how: str, shared: Remembering, home: Path) -> one.LabCrawl:
     settings, latency_s = HOW[how]
     made = build.make("strategy", strategies(), {"kind": strategy}, config.Source(Path("field"), ""))
-    judge: Any = shared if prepared.task.train or prepared.examples else judge_of(prepared.judges[MAIN])
+    kind = judge_for({"kind": strategy}, prepared.task)
+    judge: Any = shared if kind == MAIN and not prepared.task.topic else judge_of(prepared.judges[kind])
     if hasattr(made, "prepare"):
         made.prepare(home, judge)
     return one.crawl_web(shared, prepared.seeds, judge, made, prepared.task.pages, settings, latency_s=latency_s)
 
 
-def run(prepared: Prepared, topic: str, chosen: Sequence[str], out: Path) -> list[Outcome]:
-    """All crawls of one task that are not on disk yet."""
-    task = prepared.task
-    web = open_web(task.web, Path(prepared.folder))
-    parser = RememberingParser()
-    one.Parsers = lambda: parser  # type: ignore[misc,assignment]
-    shared = Remembering(judge_of(prepared.judges[MAIN]), web)
-    targets, found = set(prepared.targets), []
-    for strategy in STRATEGIES:
-        enough = 0.0
-        for how in chosen:
-            path = out / f"{tasks.slug(task.name)}--{topic}--{strategy}--{how}.json"
-            if path.exists():
-                outcome = msgspec.json.decode(path.read_bytes(), type=Outcome)
-            else:
-                started = time.process_time()
-                done = crawl(prepared, strategy, how, shared, Path(prepared.judges[MAIN].home))
-                order = done.order(web.page)
-                curve = recall_curve(order, targets)
-                half = next((page.at for page, value in zip(done.pages, curve, strict=True) if value >= enough / 2), -1)
-                area = area_under_recall(order, targets, task.pages)
-                hours = round(done.seconds / 3600, 4)
-                outcome = Outcome(task.name, topic, strategy, how, area, curve[-1], hours, round(half / 3600, 4))
-                path.write_bytes(msgspec.json.encode(outcome))
-                cpu = time.process_time() - started
-                print(
-                    f"{task.name:18}{topic:9}{strategy:11}{how:9} area {area:.3f} recall {curve[-1]:.3f}"
-                    f" {hours:7.3f} h  ({cpu:.0f} s CPU)",
-                    flush=True,
-                )
-            enough = enough or outcome.recall
-            found.append(outcome)
-    return found
+class Field:
+    """All crawls of some tasks, each done once and kept on disk."""
+
+    def __init__(self, out: Path, strategies: Sequence[str], manners: Sequence[str]) -> None:
+        self.out = out
+        self.strategies = strategies
+        self.manners = manners
+
+    def run(self, prepared: Prepared, topic: str) -> Iterator[Outcome]:
+        web = open_web(prepared.task.web, Path(prepared.folder))
+        parser = RememberingParser()
+        one.Parsers = lambda: parser  # type: ignore[misc,assignment]
+        shared = Remembering(judge_of(prepared.judges[MAIN]), web)
+        for strategy in self.strategies:
+            if strategy == "rules" and not prepared.task.train:
+                continue  # rules need examples of more than one class
+            for how in self.manners:
+                name = f"{tasks.slug(prepared.task.name)}--{topic}--{strategy}--{how}.json"
+                path = self.out / name
+                if not path.exists():
+                    home = Path(prepared.judges[judge_for({"kind": strategy}, prepared.task)].home)
+                    outcome = measured(
+                        prepared, topic, strategy, how, crawl(prepared, strategy, how, shared, home), web
+                    )
+                    path.write_bytes(msgspec.json.encode(outcome))
+                    print(outcome.line(), flush=True)
+                yield msgspec.json.decode(path.read_bytes(), type=Outcome)
+
+
+def measured(prepared: Prepared, topic: str, strategy: str, how: str, done: one.LabCrawl, web: Any) -> Outcome:
+    order, targets = done.order(web.page), set(prepared.targets)
+    curve = recall_curve(order, targets)
+    area = area_under_recall(order, targets, prepared.task.pages)
+    return Outcome(prepared.task.name, topic, strategy, how, area, curve[-1], round(done.seconds / 3600, 4))
 
 
 def table(outcomes: Sequence[Outcome], chosen: Sequence[str]) -> str:
@@ -171,17 +175,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/field"))
     parser.add_argument("--on", default="texas", help="WebKB webs beside uic: texas, wisconsin, or both")
     parser.add_argument("--how", default=",".join((STRICT, FOCUSED, BUSY)), help=f"of {', '.join(HOW)}")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES))
+    parser.add_argument("--topics", default="keywords,examples")
     parser.add_argument("--tasks", default="", help="only tasks whose name holds this")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     outcomes: list[Outcome] = []
-    chosen = given.how.split(",")
-    for topic, plan in plans(given.webs, given.out, given.on):
+    field = Field(given.out, given.strategies.split(","), given.how.split(","))
+    for topic, plan in plans(given.webs, given.out, given.on, field.strategies):
         preparation = Preparation(plan, given.out / topic, mine)
-        for task in plan.tasks:
+        for task in plan.tasks if topic in given.topics else ():
             if given.tasks in task.name:
-                outcomes += run(preparation.prepare(task, 0), topic, chosen, given.out)
-    text = table(outcomes, chosen)
+                outcomes += field.run(preparation.prepare(task, 0), topic)
+    text = table(outcomes, field.manners)
     (given.out / "table.md").write_text(text, encoding="utf-8")
     print(text)
 
