@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from lycosa import config
 from lycosa.lab import compare as comparing
-from lycosa.lab import prepare, results
+from lycosa.lab import prepare, report, results
 from lycosa.lab.answer import Answer
 from lycosa.lab.compare import Job, compare
 from lycosa.lab.judges import Judging, judge_of
@@ -158,6 +159,46 @@ class TestRepeatable:
         assert encode(found[0], timings=False) == encode(found[1], timings=False)
         assert (found[0].tasks[0].targets, found[0].tasks[0].examples) == (28, 10)
         assert all(timing.cpu_s < 3.0 for timing in found[0].timings.values())
+
+
+class TestInTheField:
+    """With the politeness of a real crawl, by pages and by hours."""
+
+    def test_time_passes_and_the_table_tells(self, tmp_path: Path) -> None:
+        got = compare(generated("astronomy", field=True, latency_s=0.5), tmp_path)
+        assert all(run.hours > 0 for run in got.runs)
+        assert all(len(run.seconds) == run.pages and run.seconds == sorted(run.seconds) for run in got.runs)
+        text = report.table(got)
+        assert "## By hours" in text
+        assert "area by time" in text
+        assert "delays, workers and answering times of a real crawl" in text
+
+    def test_strict_order_says_that_it_is_a_bound(self, found: tuple[Results, Path]) -> None:
+        text = report.table(found[0])
+        assert "By hours" not in text
+        assert "an upper bound" in text
+        assert b'"seconds":[' not in encode(found[0], timings=False)
+
+    def test_the_manners_decide_what_is_kept(self, tmp_path: Path) -> None:
+        strict = compare(generated("astronomy"), tmp_path)
+        polite = compare(generated("astronomy", field=True), tmp_path)
+        slower = compare(generated("astronomy", field=True, fetch=config.Fetch(delay_s=5.0)), tmp_path)
+        assert strict.runs[2].hours == 0 < polite.runs[2].hours < slower.runs[2].hours
+
+    def test_the_same_bytes_twice(self, tmp_path: Path) -> None:
+        plan = generated("astronomy", field=True)
+        for name in ("a", "b"):
+            compare(plan, tmp_path / name)
+        assert without_times(tmp_path / "a" / "results.json") == without_times(tmp_path / "b" / "results.json")
+
+    def test_the_area_by_time(self) -> None:
+        """Half of the targets at once, all after half of the time: three quarters."""
+        facts = results.Facts("t", 0, "w", 2, [], [], 0, 2, 0, 2)
+        run = results.Run(
+            "t", "s", 0, 0.75, {}, 1.0, 1.0, 2, 0, "", [], [1, 2], [], [], hours=1.0, seconds=[0.0, 1800.0]
+        )
+        runs = report.Runs(Results({"s": {}}, [facts], [run]))
+        assert report._area_by_time(run, runs) == pytest.approx(0.75)
 
 
 class TestGoingOn:

@@ -24,6 +24,7 @@ sitemaps = false                       # offer the URLs of sitemaps named in rob
 user_agent = "Lycosa/0.1 (+https://example.org/bot)"   # say who you are and where to complain
 concurrency = 64                       # requests in flight over all hosts; never two at one host
 delay_s = 1.0                          # between two requests to one host; robots.txt may ask for more
+# focus = 0.9                          # 1: wait for the best pages; 0: fetch whatever is due (faster, less on topic)
 delay_factor = 1.0                     # and at least so many times the host's last response time
 proxy = ""                             # http://host:port
 allow_private = false                  # may private and loopback addresses be asked?

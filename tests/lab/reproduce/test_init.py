@@ -41,6 +41,29 @@ def test_the_same_twice_but_for_the_time(tmp_path: Path) -> None:
     assert (tmp_path / "c" / RESULTS).read_bytes() != (tmp_path / "a" / RESULTS).read_bytes()
 
 
+def test_in_the_field_hours_are_told(tmp_path: Path) -> None:
+    reproduce("tids", Request(pages=12, field=True), tmp_path)
+    text = (tmp_path / PAGE).read_text()
+    assert "### Hours, politely" in text
+    assert "64 workers" in text
+    hours = json.loads((tmp_path / RESULTS).read_text())["hours"]
+    assert set(hours) == set(tids.CRAWLS)
+    assert all(value > 0 for values in hours.values() for value in values)
+
+
+@pytest.mark.parametrize("name", ["rules", "otie"])
+def test_other_experiments_in_the_field(name: str, school: Any) -> None:
+    experiment = EXPERIMENTS[name]
+    job = experiment.plan(school.request(pages=10, field=True))[0]
+    assert '"hours":' in json.dumps(experiment.work(job))
+
+
+def test_a_search_step_in_the_field() -> None:
+    experiment = EXPERIMENTS["publications"]
+    job = experiment.plan(Request(pages=10, field=True))[0]
+    assert '"hours":' in json.dumps(experiment.work(job))
+
+
 def test_all_of_them_with_a_page_over_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = {"tids": EXPERIMENTS["tids"]}
     monkeypatch.setattr(package, "EXPERIMENTS", few)
