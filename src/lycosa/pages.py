@@ -1,6 +1,7 @@
 """Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic judge` reads."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from lycosa.parse import Parsers
@@ -49,4 +50,9 @@ def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:
 
 
 def _parse(url: str, content_type: str, body: bytes) -> Page:
-    return Parsers().parse(Reply(Link(url), url=url, status=200, content_type=content_type, body=body))
+    return _parsers().parse(Reply(Link(url), url=url, status=200, content_type=content_type, body=body))
+
+
+@cache
+def _parsers() -> Parsers:
+    return Parsers()
