@@ -40,9 +40,9 @@ def read_page(file: Path) -> Page:
 
 
 def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:
-    for answer in read_responses(path):
+    for answer in read_responses(path, _MOST_BYTES):
         kind = answer.headers.get("content-type", "")
-        if answer.status == 200 and "html" in kind.lower():
+        if answer.status == 200 and "html" in kind.lower() and answer.error != "too-large":
             try:
                 yield answer.url, _parse(answer.url, kind, answer.body)
             except ValueError:

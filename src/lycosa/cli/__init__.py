@@ -36,10 +36,13 @@ def mount_the_rest() -> typer.Typer:
     """The other commands, which take a while to load: only when one of them may be meant."""
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
+    from lycosa.cli.check import check, repair
     from lycosa.cli.reproduce import reproduce
     from lycosa.cli.rules import rules
 
     app.command("again")(again)
+    app.command("check")(check)
+    app.command("repair")(repair)
     topic.app.command("rules")(rules)
     lab.app.command("reproduce")(reproduce)
     app.add_typer(topic.app, name="topic")

@@ -22,7 +22,7 @@ import msgspec
 from lycosa.types import Page, Reply, TooCostly
 
 CPU_S = 3.0  # the largest ordinary pages, 5 MB, take about one second
-MEMORY_BYTES = 2 << 30  # address space, of which Python with its libraries takes some 400 MB
+MEMORY_BYTES = 1 << 30  # address space, of which Python with its libraries takes 0.2 GB
 _WALL_S = 60.0  # against a process that neither works nor ends
 _MOST_BYTES = 256 << 20  # of an answer
 

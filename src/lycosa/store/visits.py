@@ -12,6 +12,9 @@ from lycosa.types import BadInput, Exchange, Visit
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 25)})"
 
 
+_FILES = "SELECT warc, max(warc_offset) FROM visits WHERE warc != '' GROUP BY warc"
+
+
 class Totals:
     """What a crawl has so far, over all its runs."""
 
@@ -56,8 +59,9 @@ class VisitStore:
                 raise BadInput(
                     f"warc: holds {len(found)} files of a crawl whose crawl.db is gone; move them away first"
                 )
-            name, _, offset = self._db.get("warc_end").rpartition(" ")
-            self._warc.cut(name, int(offset or 0))
+            for name, last in self._db.execute(_FILES):
+                self._warc.require(name, last + 1)
+            self._warc.cut(*warc_end(self._db))
             self._warc.open()
             self._db.before_commit.append(self._settle)
 
@@ -94,6 +98,12 @@ class VisitStore:
         assert self._warc
         name, offset = self._warc.position()
         self._db.put("warc_end", f"{name} {offset}")
+
+
+def warc_end(db: CrawlDb) -> tuple[str, int]:
+    """File and size of the WARC at the last commit."""
+    name, _, offset = db.get("warc_end").rpartition(" ")
+    return name, int(offset or 0)
 
 
 def _signed(number: int) -> int:
