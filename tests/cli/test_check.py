@@ -1,16 +1,20 @@
 """`lycosa check` and `lycosa repair`, from a crawl that lost a file to one that has all its pages again."""
 
+import asyncio
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from lycosa import build
 from lycosa.cli import mount_the_rest
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.run import run_folder
+from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 
 
@@ -24,10 +28,9 @@ def visits(folder: Path) -> set[str]:
 
 
 @pytest.fixture
-async def crawl(tmp_path: Path) -> Any:
+async def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Crawls the folder, in a thread of its own as `lycosa crawl` does in a process of its own."""
-    import asyncio
-
+    monkeypatch.setattr(build, "_warc", lambda folder, rules: WarcWriter(folder / "warc", max_bytes=20_000))
     web = GeneratedWeb(pages=40, hosts=4, ip_hosts=True, seed=5, text=Text(size_bytes=(2_000, 4_000)))
     async with Server(web, bind="0.0.0.0") as server:
         (tmp_path / "crawl.toml").write_text(
@@ -35,7 +38,6 @@ async def crawl(tmp_path: Path) -> Any:
             seeds = {web.seeds(server.port)!r}
             topic = {{ kind = "keywords", words = ["astronomy"] }}
             strategy = {{ kind = "best-first" }}
-            store = {{ warc_max_bytes = 20000 }}
             fetch = {{ delay_s = 0.0, delay_factor = 0.0, allow_private = true }}
             """
         )
@@ -56,8 +58,12 @@ async def test_a_crawl_that_lost_a_file_has_all_its_pages_again(tmp_path: Path, 
     assert len(names) > 2
     (tmp_path / "warc" / names[1]).unlink()
 
-    with pytest.raises(BadInput, match=rf"{names[1]}: the crawl wrote this file, but it is gone"):
-        await crawl()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lycosa", "crawl", str(tmp_path)), stderr=asyncio.subprocess.PIPE
+    )
+    _, errors = await process.communicate()
+    assert process.returncode == 2
+    assert f"{names[1]}: the crawl wrote this file, but it is gone (`lycosa check`" in errors.decode()
     outcome = run("check", tmp_path)
     assert outcome.exit_code == 1
     assert f"{names[1]}: is gone, and with it the records of" in outcome.stdout

@@ -1,7 +1,6 @@
 """The command line: parse arguments, call, print. Exit codes: 0 done, 2 bad input, 130 stopped by the user."""
 
 import os
-import sqlite3
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -10,7 +9,7 @@ import typer
 
 from lycosa import __version__
 from lycosa.cli import folder
-from lycosa.types import BadInput
+from lycosa.cli.errors import explain
 
 app = typer.Typer(
     name="lycosa",
@@ -69,14 +68,13 @@ def main() -> None:
         if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
             mount_the_rest()
         app()
-    except BadInput as error:
-        print(f"lycosa: {error}", file=sys.stderr)
-        sys.exit(2)
-    except sqlite3.DatabaseError as error:
-        print(f"lycosa: crawl.db: {error}", file=sys.stderr)
-        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        if not (line := explain(error, sys.argv[1:])):
+            raise
+        print(f"lycosa: {' '.join(line.split())}", file=sys.stderr)
+        sys.exit(2)
