@@ -10,6 +10,7 @@ import typer
 from lycosa import __version__
 from lycosa.cli import folder
 from lycosa.cli.errors import explain
+from lycosa.output.terminal import guard_terminal
 
 app = typer.Typer(
     name="lycosa",
@@ -64,6 +65,7 @@ def lycosa(
 
 
 def main() -> None:
+    guard_terminal()
     try:
         if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
             mount_the_rest()

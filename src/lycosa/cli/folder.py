@@ -11,11 +11,11 @@ from typing import Annotated
 import msgspec
 import typer
 from msgspec.structs import replace
-from rich.console import Console
 
 from lycosa import config
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
+from lycosa.output import terminal
 from lycosa.output.phases import draw_phases, histograms
 from lycosa.output.progress import Progress
 from lycosa.output.report import read_report
@@ -60,7 +60,7 @@ def crawl(
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []
     overrides += [f"fetch.proxy={proxy}"] if proxy else []
-    console = Console(stderr=json)
+    console = terminal.console(stderr=json)
     with Progress(console, directory.name or str(directory)) as progress:
         summary, run = run_folder(directory, overrides, list(seed or []), progress)
     for line in run.skipped:
@@ -86,7 +86,7 @@ def show(
     """
     if beside:
         phases = histograms([directory, *beside])
-        typer.echo(msgspec.json.encode(phases).decode()) if json else draw_phases(phases, Console())
+        typer.echo(msgspec.json.encode(phases).decode()) if json else draw_phases(phases, terminal.console())
         return
     db = _open(directory)
     report = read_report(db)
@@ -95,7 +95,7 @@ def show(
     if json:
         typer.echo(msgspec.json.encode(report).decode())
     else:
-        draw(report, Console(), _is_running(directory), time.time())
+        draw(report, terminal.console(), _is_running(directory), time.time())
 
 
 def why(
@@ -106,7 +106,7 @@ def why(
     db = _open(directory)
     path = read_path(db, url)
     evidence = explained.explain(db, path[-1].url) if db.get("strategy") == "learned" else {}
-    draw_path(path, Console(), evidence)
+    draw_path(path, terminal.console(), evidence)
 
 
 class Format(StrEnum):

@@ -73,7 +73,7 @@ class WarcWriter:
         if not _NAME.fullmatch(file) or size < 0:
             raise BadInput(f"{path}: the crawl wrote this file, but it is gone ({_ADVICE})")
         if size < least_bytes:
-            raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {least_bytes} or more ({_ADVICE})")
+            raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {least_bytes}: its end is lost ({_ADVICE})")
 
     def open(self) -> None:
         """Go on where the last file of the folder ends; a first file comes with the first exchange."""
