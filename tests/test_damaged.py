@@ -2,8 +2,10 @@
 
 import io
 import random
+import resource
 import shutil
 import sqlite3
+import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -115,6 +117,18 @@ def test_too_little_memory_is_one_line(crawled: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("lycosa.cli.folder.read_report", too_much)
     assert lycosa(monkeypatch, "show", str(crawled)) == (2, "lycosa: not enough memory\n")
+
+
+@pytest.mark.parametrize("megabytes", [60, 150, 180])
+def test_too_little_memory_to_start_is_one_line(megabytes: int, crawled: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1_000_000, megabytes * 1_000_000))
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "lycosa", "show", str(crawled)], capture_output=True, text=True, preexec_fn=limit
+    )
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0 or len(ended.stderr.splitlines()) == 1
 
 
 def test_a_traceback_can_be_asked_for(crawled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,10 @@ def read_page(file: Path) -> Page:
         raise BadInput(f"{file}: cannot be read: {error.strerror}") from None
     if file.suffix.lower() in _PLAIN:
         body = b"<pre>" + body.replace(b"&", b"&amp;").replace(b"<", b"&lt;") + b"</pre>"
-    return _parse(f"file:///{file.name}", "text/html", body)
+    try:
+        return _parse(f"file:///{file.name}", "text/html", body)
+    except ValueError as error:
+        raise BadInput(f"{file}: cannot be read: {error}") from None
 
 
 def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:

@@ -71,7 +71,7 @@ async def test_a_crawl_that_lost_a_file_has_all_its_pages_again(tmp_path: Path, 
 
     outcome = run("repair", tmp_path)
     assert outcome.exit_code == 0
-    assert outcome.stdout.endswith("URLs wait to be fetched again\n")
+    assert "1 problem; URLs to be fetched again: " in outcome.stdout
     assert visits(tmp_path) < before
     await crawl()
     assert visits(tmp_path) == before

@@ -52,8 +52,8 @@ def repair(
         finally:
             db.close()
     _print(found.problems, _MOST_LINES)
-    done = "are kept without their records" if keep_visits else "wait to be fetched again"
-    typer.echo(f"{_count(len(found.problems))}; {len(found.lost):,} URLs {done}" if found.problems else "all is well")
+    done = "visits kept without their records" if keep_visits else "URLs to be fetched again"
+    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "all is well")
 
 
 def _check(directory: Path) -> store.Findings:

@@ -20,6 +20,7 @@ _VISITS = "SELECT n, url, final_url, error, bytes, digest, warc, warc_offset FRO
 _NOT_DONE = (
     "SELECT v.n, v.url FROM visits v LEFT JOIN urls u ON u.url = v.url AND u.state = ? WHERE u.id IS NULL ORDER BY v.n"
 )
+_KNOWN_DAMAGE = "warc_damage"
 _ONE_LESS = "UPDATE hosts SET pages = max(0, pages - 1) WHERE name = ? AND ?"
 _DAMAGE = (EOFError, ValueError, cast(type[Exception], isal_zlib.error))
 
@@ -45,7 +46,15 @@ class Findings:
     records: int = 0
     problems: list[str] = field(default_factory=list)
     lost: list[Visited] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)  # file and offset of records
     ends: dict[str, int] = field(default_factory=dict)  # of the last whole record
+    known: frozenset[str] = frozenset()  # damage that was repaired as far as it can be
+
+    def damage(self, path: Path, offset: int, what: str) -> None:
+        place = f"{path.name} {offset}"
+        self.damaged.append(place)
+        if place not in self.known:
+            self.problems.append(f"{path}: byte {offset:,}: {what}")
 
     def lose(self, visit: Visited, what: str) -> None:
         self.lost.append(visit)
@@ -54,7 +63,7 @@ class Findings:
 
 def check(db: CrawlDb, folder: Path, digest: Callable[[bytes], str]) -> Findings:
     """Compare a crawl.db with the folder of its WARC files; `digest` is the one the crawl took of the bodies."""
-    found = Findings()
+    found = Findings(known=frozenset(db.get(_KNOWN_DAMAGE).split("\n")))
     found.problems += [f"crawl.db: {line}" for (line,) in db.execute("PRAGMA integrity_check(10)") if line != "ok"]
     for n, url in db.execute(_NOT_DONE, (DONE,)):
         found.problems.append(f"visit {n} of {url}: the URL is not marked as done")
@@ -89,14 +98,14 @@ def _check_file(
     for offset, record in _records(path, sorted(visits), end):
         visit = waiting.pop(offset, None)
         if isinstance(record, str):
-            found.problems.append(f"{path}: byte {offset:,}: {record}")
+            found.damage(path, offset, record)
             if visit:
                 found.lose(visit, "its record is damaged")
             continue
         found.records += 1
         found.ends[path.name] = record.end
         if wrong := record.problem() or (_mismatch(record, visit, digest) if visit else ""):
-            found.problems.append(f"{path}: byte {offset:,}: {wrong}")
+            found.damage(path, offset, wrong)
             if visit:
                 found.lose(visit, "its record is damaged")
     for visit in waiting.values():
@@ -178,6 +187,7 @@ def repair(db: CrawlDb, found: Findings, writer: WarcWriter, fetch_again: bool) 
     """Let a crawl go on without the records it lost; all of it is committed, or nothing.
 
     A visit without its record is forgotten and its URL waits again; or the visit stays and only the reference goes.
+    What is damaged in the WARC stays there, and `check` does not report it again.
     """
     for visit in found.lost:
         if fetch_again:
@@ -189,6 +199,7 @@ def repair(db: CrawlDb, found: Findings, writer: WarcWriter, fetch_again: bool) 
     db.executemany(
         "UPDATE urls SET state = ? WHERE url = ?", [(DONE, url) for _, url in db.execute(_NOT_DONE, (DONE,)).fetchall()]
     )
+    db.put(_KNOWN_DAMAGE, "\n".join(found.damaged))
     name, end = warc_end(db)
     if name and end > writer.size(name):
         name = max((other for other in writer.names() if file_number(other) <= file_number(name)), default="")
