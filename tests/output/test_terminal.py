@@ -109,6 +109,13 @@ COMMANDS = {
     "topic judge as json": "topic judge {} {}/web.warc --json",
     "lab info": "lab info {}/warc/lycosa-00001.warc.gz --labels {}/labels.tsv",
     "lab record": "lab record {}",
+    "repair": "repair {}",
+    "new": "new {}",
+    "topic train": "topic train {}/examples.toml",
+    "topic rules": "topic rules {}/examples.toml",
+    "lab compare": "lab compare --web {}/web.warc --labels {}/labels.tsv --target x --seeds {url} --topic {}",
+    "lab serve": "lab serve {}/{name}",
+    "urls": "urls classify {}/{name}",
     "bad option": f"show --{EVIL.replace(chr(0x2028), '').split(chr(13))[0]}",
 }
 
@@ -137,7 +144,10 @@ def on_a_terminal(term: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_no_command_lets_it_through(command: str, folder: Path) -> None:
-    arguments = [part.replace("{}", str(folder)) for part in command.split(" ")]
+    name = EVIL.replace("/", "")
+    arguments = [
+        part.replace("{}", str(folder)).replace("{url}", URL).replace("{name}", name) for part in command.split(" ")
+    ]
     printed = on_a_terminal("dumb", *arguments).replace("\r\n", "\n")
     assert printed.strip()
     assert "Traceback" not in printed

@@ -1,4 +1,4 @@
-"""The command line: parse arguments, call, print. Exit codes: 0 done, 1 found damage, 2 bad input, 130 stopped by the user."""
+"""The command line: parse arguments, call, print. Exit codes: 0 done, 1 damage found, 2 bad input, 130 stopped."""
 
 import os
 import sys
