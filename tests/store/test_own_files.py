@@ -61,6 +61,19 @@ def test_what_a_killed_run_began_is_set_aside(tmp_path: Path, kept: int) -> None
         assert WarcWriter(tmp_path).names() == [FIRST]
 
 
+def test_what_the_last_run_began_is_deleted_and_what_another_began_is_not(tmp_path: Path) -> None:
+    end = crawled(tmp_path)
+    for run in ("last", "another"):
+        writer = WarcWriter(tmp_path, max_bytes=1)
+        writer.run = run
+        writer.open()
+        writer.write([EXCHANGE])
+        writer.close()
+        WarcWriter(tmp_path).cut(*end, "last")
+        assert WarcWriter(tmp_path).names() == [FIRST]
+    assert [path.name for path in tmp_path.glob("*.uncommitted")] == [f"{SECOND}.uncommitted"]
+
+
 def test_a_link_is_neither_cut_nor_written_to(tmp_path: Path) -> None:
     name, end = crawled(tmp_path)
     (tmp_path / FIRST).rename(tmp_path / "target")

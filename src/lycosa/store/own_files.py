@@ -30,9 +30,15 @@ def open_own(path: str, flags: int) -> int:
     return file
 
 
-def set_aside(path: Path) -> None:
-    """Rename a file that a killed run began after its last commit. What somebody else put there is left alone."""
+def remove_uncommitted(path: Path, run: str) -> None:
+    """Delete a file that a killed run began after its last commit; rename one of another run, and one that is torn.
+
+    What somebody else put there is left alone.
+    """
     require_ours(path)
+    if run and f"\r\nisPartOf: {run}\r\n".encode() in _first_record(path)[0]:
+        path.unlink()
+        return
     numbers = (path.with_name(f"{path.name}.uncommitted{number or ''}") for number in itertools.count())
     path.rename(next(target for target in numbers if not os.path.lexists(target)))
 
@@ -43,17 +49,23 @@ def require_ours(path: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Does it begin with the record that `_info` writes, or with as much of it as a kill left?"""
+    """Does it begin with the record that every file of ours begins with, or with as much of it as a kill left?"""
+    record, is_whole = _first_record(path)
+    if not is_whole:
+        return _BEGIN.startswith(record[: len(_BEGIN)])
+    name = f"WARC-Filename: {path.name}\r\n".encode()
+    return record.startswith(_BEGIN) and name in record and b"software: lycosa" in record
+
+
+def _first_record(path: Path) -> tuple[bytes, bool]:
+    """Unpacked, and is it all of it? What is not gzip counts as a whole record of somebody else."""
     with path.open("rb") as file:
         start = file.read(_MAX_INFO_BYTES)
     if not _GZIP.startswith(start[: len(_GZIP)]):
-        return False
+        return b"", True
     stream = isal_zlib.decompressobj(16 + isal_zlib.MAX_WBITS)
     try:
-        head = stream.decompress(start, _MAX_INFO_BYTES)
+        record = bytes(stream.decompress(start, _MAX_INFO_BYTES))
     except (EOFError, ValueError, cast(type[Exception], isal_zlib.error)):
-        return False
-    if not stream.eof and len(start) < _MAX_INFO_BYTES:  # torn in its first record
-        return _BEGIN.startswith(head[: len(_BEGIN)])
-    name = f"WARC-Filename: {path.name}\r\n".encode()
-    return head.startswith(_BEGIN) and name in head and b"software: lycosa" in head
+        return b"", True
+    return record, stream.eof or len(start) == _MAX_INFO_BYTES

@@ -1,5 +1,6 @@
 """Every visit, in the order of fetching: a row in crawl.db, its exchanges in the WARC."""
 
+import secrets
 from collections import Counter
 from collections.abc import Sequence
 
@@ -61,7 +62,10 @@ class VisitStore:
                 )
             for name, last in self._db.execute(_FILES):
                 self._warc.require(name, last + 1)
-            self._warc.cut(*warc_end(self._db))
+            self._warc.cut(*warc_end(self._db), self._db.get("warc_run"))
+            self._warc.run = secrets.token_hex(8)
+            self._db.put("warc_run", self._warc.run)
+            self._db.commit()  # before the first file of this run
             self._warc.open()
             self._db.before_commit.append(self._settle)
 

@@ -19,7 +19,7 @@ from fastwarc.stream_io import BrotliReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 from isal import igzip_lib, isal_zlib
 
-from lycosa.store.own_files import open_own, require_ours, set_aside
+from lycosa.store.own_files import open_own, remove_uncommitted, require_ours
 from lycosa.types import BadInput, Exchange
 
 MAX_FILE_BYTES = 1_000_000_000
@@ -52,20 +52,20 @@ class WarcWriter:
         self._folder = folder
         self._software = software
         self._max_bytes = max_bytes
+        self.run = ""  # which run of the crawl begins files: so that it knows them again
         self._file: FileIO | None = None  # unbuffered: what is written is the system's, and failures show at once
         self._name = ""
         self._size = 0
 
-    def cut(self, file: str, offset: int) -> None:
-        """Forget what was written after a `position`: call it before `open` when the last run may have been killed."""
+    def cut(self, file: str, offset: int, run: str = "") -> None:
+        """Forget what a `run` that may have been killed wrote after a `position`; call it before `open`."""
         if file:
             self.require(file, offset)
             require_ours(self._folder / file)
             with FileIO(self._folder / file, "rb+", opener=open_own) as opened:
                 opened.truncate(offset)
-        for name in self.names():
-            if file_number(name) > file_number(file):
-                set_aside(self._folder / name)
+        for name in (name for name in self.names() if file_number(name) > file_number(file)):
+            remove_uncommitted(self._folder / name, run)
 
     def require(self, file: str, least_bytes: int) -> None:
         """BadInput if a file that the crawl wrote is gone, or is shorter than it was."""
@@ -87,7 +87,7 @@ class WarcWriter:
             return "", 0, 0
         if self._file is None or self._size >= self._max_bytes:
             self._start(f"lycosa-{file_number(self._name) + 1:05}.warc.gz", "xb")
-        records = [] if self._size else [_info(self._name, self._software, exchanges[0].at)]
+        records = [] if self._size else [_info(self._name, self._software, self.run, exchanges[0].at)]
         offset = end = self._size + sum(map(len, records))
         for exchange in exchanges:
             offset, place = end, f"{self._name} {end}"
@@ -143,9 +143,9 @@ def file_number(name: str) -> int:
     return int(found[1]) if (found := _NAME.fullmatch(name)) else 0
 
 
-def _info(name: str, software: str, at: float) -> bytes:
+def _info(name: str, software: str, run: str, at: float) -> bytes:
     block = (
-        f"software: {software}\r\nformat: WARC File Format 1.1\r\n"
+        f"software: {software}\r\n{f'isPartOf: {run}{chr(13)}{chr(10)}' if run else ''}format: WARC File Format 1.1\r\n"
         "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
     ).encode()
     head = (
