@@ -74,6 +74,8 @@ async def calendar(writer: asyncio.StreamWriter, path: str) -> None:
 
 
 MANY = b"<p>wolf spider" + b"".join(b'<a href="/missing/%d">n%d</a> ' % (n, n) for n in range(100_000))
+POISON = b"<p>wolf spider" + b"".join(b"<html a%d>" % number for number in range(90_000))
+NAMES = b"".join(b"<img a%d>" % number for number in range(220_000))  # each name is compared with hundreds of others
 DEEP = b"<div>" * 100_000 + b"<a href='/good'>x</a>"
 CASES: dict[str, tuple[Write, str, dict[str, Any]]] = {
     # name: what the server does with /hostile, the kind `show` tells it under, further settings
@@ -88,6 +90,7 @@ CASES: dict[str, tuple[Write, str, dict[str, Any]]] = {
     ),
     "endless body": (endless_body, "too-large", {}),
     "page of 50 MB": (says(http(b"a" * 50_000_000)), "too-large", {}),
+    "page that takes minutes to parse": (says(http(NAMES)), "parse-budget", {}),
     "no http": (says(b"\x00\x01 who are you?\r\n\r\n"), "protocol", {}),
 }
 
@@ -212,6 +215,12 @@ async def test_100_000_links_on_a_page_do_not_flood_the_frontier(crawl: Any) -> 
 async def test_deep_nesting(crawl: Any) -> None:
     summary = await crawl(says(http(DEEP)))
     assert summary["report"]["errors"].get("parse", 0) + summary["pages"] == 2
+
+
+async def test_a_page_of_nothing_but_html_tags_is_read(crawl: Any) -> None:
+    """The parser needs 23 seconds for it as it is."""
+    summary = await crawl(says(http(POISON)))
+    assert summary["pages"] == 2
 
 
 async def test_a_calendar_has_an_end(crawl: Any) -> None:

@@ -1,5 +1,6 @@
 """Pages that lie on disk."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,21 @@ def test_what_is_no_text_is_refused(tmp_path: Path, start: bytes, kind: str) -> 
 def test_text_in_any_encoding_is_not(tmp_path: Path, body: bytes) -> None:
     (tmp_path / "file.html").write_bytes(body)
     check_readable(tmp_path / "file.html")
+
+
+def test_a_page_that_takes_too_long_is_named(tmp_path: Path) -> None:
+    (tmp_path / "poison.html").write_text("".join(f"<img a{number}>" for number in range(400_000)))
+    with pytest.raises(BadInput, match=r"poison.html: cannot be read: parsing took more than 3 s of CPU time"):
+        read_page(tmp_path / "poison.html")
+
+
+def test_a_bomb_in_a_warc_is_skipped(tmp_path: Path) -> None:
+    """Unpacked twice it would be 40 MB of tags, and their tree a gigabyte."""
+    body = gzip.compress(b"<p>y " * 8_000_000)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"
+    writer = WarcWriter(tmp_path)
+    writer.open()
+    writer.write([Exchange("http://e.org/", b"", head, body, 1.0)])
+    writer.close()
+    assert (tmp_path / "lycosa-00001.warc.gz").stat().st_size < 200_000
+    assert list(read_pages(tmp_path / "lycosa-00001.warc.gz")) == []

@@ -2,15 +2,32 @@
 
 import sys
 
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # what the loader says about a library
+
 
 def main() -> None:
-    """Loading takes a moment, and whoever presses Ctrl-C in it wants no traceback."""
+    """Loading takes a moment, and whoever presses Ctrl-C in it, or has no memory left, wants no traceback."""
     try:
         from lycosa.cli import main as command_line
 
         command_line()
     except KeyboardInterrupt:
         sys.exit(130)
+    except (MemoryError, SystemError, ImportError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        print("lycosa: not enough memory", file=sys.stderr)
+        sys.exit(2)
+
+
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """By its own account, or by that of what caused it. Python reports a failed allocation in C as a SystemError."""
+    while error is not None:
+        said = str(error).lower()
+        if isinstance(error, MemoryError | SystemError) or any(words in said for words in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.pages import read_pages
-from lycosa.parse import SITEMAP_TYPES, HtmlParser, Parsers, content_digest
+from lycosa.parse import SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
@@ -73,7 +73,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         search.targets = strategy if isinstance(strategy, Targets) else None
         sinks.append(search)
     parser = Parsers(HtmlParser(robot=settings.fetch.user_agent.split("/", 1)[0].split(" ", 1)[0].lower()))
-    crawl = Crawl(frontier, fetcher, parser, judge, strategy, sinks, content_digest)
+    crawl = Crawl(frontier, fetcher, Guarded(parser, folder), judge, strategy, sinks, content_digest)
     return Parts(folder, settings, crawl, frontier, db, http, store, totals, judge, strategy, search)
 
 

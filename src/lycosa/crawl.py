@@ -6,7 +6,20 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from lycosa.types import SEED_SCORE, Fetcher, Frontier, Judge, Link, Opens, Parser, Sink, Strategy, Visit
+from lycosa.types import (
+    SEED_SCORE,
+    Fetcher,
+    Frontier,
+    Judge,
+    Link,
+    Opens,
+    Page,
+    Parser,
+    Sink,
+    Strategy,
+    TooCostly,
+    Visit,
+)
 
 
 @dataclass
@@ -50,12 +63,14 @@ class Crawl:
         if first != link.url:
             return replace(visit, digest=digest, duplicate_of=first)
         try:
-            page = self.parser.parse(reply)
+            parsed = self.parser.parse(reply)
+            page = parsed if isinstance(parsed, Page) else await parsed
             if page.seeds:
                 return replace(visit, page=page)
             return replace(visit, page=page, verdict=await self.judge.judge(page), digest=digest)
         except Exception as error:  # the only broad except: a page may break a parser or a judge, not a crawl
-            return replace(visit, reply=replace(reply, error="parse", detail=f"{type(error).__name__}: {error}"[:200]))
+            kind = "parse-budget" if isinstance(error, TooCostly) else "parse"
+            return replace(visit, reply=replace(reply, error=kind, detail=f"{type(error).__name__}: {error}"[:200]))
 
     def take(self, visit: Visit) -> None:
         """Let all learn from a visit. Nothing waits in here: a commit never falls between these lines."""

@@ -2,6 +2,7 @@
 read."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from lycosa.parse import Parsers, main_text
@@ -48,7 +49,10 @@ def read_page(file: Path) -> Page:
         raise BadInput(f"{file}: cannot be read: {error.strerror}") from None
     if file.suffix.lower() in _PLAIN:
         body = b"<pre>" + body.replace(b"&", b"&amp;").replace(b"<", b"&lt;") + b"</pre>"
-    return _parse(f"file:///{file.name}", "text/html", body)
+    try:
+        return _parse(f"file:///{file.name}", "text/html", body)
+    except ValueError as error:
+        raise BadInput(f"{file}: cannot be read: {error}") from None
 
 
 def check_readable(file: Path) -> None:
@@ -74,9 +78,9 @@ def stored_text(warc: Path, offset: int) -> str:
 
 
 def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:
-    for answer in read_responses(path):
+    for answer in read_responses(path, _MOST_BYTES):
         kind = answer.headers.get("content-type", "")
-        if answer.status == 200 and "html" in kind.lower():
+        if answer.status == 200 and "html" in kind.lower() and answer.error != "too-large":
             try:
                 yield answer.url, _parse(answer.url, kind, answer.body)
             except ValueError:
@@ -84,4 +88,9 @@ def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:
 
 
 def _parse(url: str, content_type: str, body: bytes) -> Page:
-    return Parsers().parse(Reply(Link(url), url=url, status=200, content_type=content_type, body=body))
+    return _parsers().parse(Reply(Link(url), url=url, status=200, content_type=content_type, body=body))
+
+
+@cache
+def _parsers() -> Parsers:
+    return Parsers()

@@ -31,6 +31,7 @@ COMMIT_EVERY_S = 0.5
 _FIRST_BODIES = "SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''"
 SUMMARY_EVERY_S = 1.0
 _MAY_PASS = frozenset({"robots-unreachable", "host-closed", "tls", "http-408"})  # beside what is tried again at once
+_CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 class Run:
@@ -287,6 +288,8 @@ def run_folder(
         try:
             summary = _loop_runner()(run.run(extra_seeds, watch, retry_failed))
         except (OSError, sqlite3.DatabaseError) as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF not in _CANNOT_WRITE:
+                raise BadInput(f"{folder / 'crawl.db'}: is damaged ({error}); `lycosa check` says more") from error
             raise BadInput(
                 f"{folder}: the disk is full or cannot be written ({error}); what was stored is safe"
             ) from error

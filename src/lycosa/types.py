@@ -5,7 +5,7 @@
 Records are frozen; a stage makes a new one from what it was given. Every protocol is one arrow of the picture.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -16,6 +16,10 @@ CONTEXT_WORDS = 20  # how many words around an anchor, itself included, are its 
 
 class BadInput(Exception):
     """The user's input cannot be used: one line that names what and where. The command line exits with code 2."""
+
+
+class TooCostly(ValueError):
+    """A page whose parsing takes more time or memory than any page may have."""
 
 
 class Link(Struct, frozen=True, gc=False):
@@ -116,7 +120,7 @@ class Fetcher(Protocol):
 
 
 class Parser(Protocol):
-    def parse(self, reply: Reply) -> Page: ...
+    def parse(self, reply: Reply) -> "Page | Awaitable[Page]": ...  # where it may take long, something to wait for
 
 
 class Judge(Protocol):

@@ -205,7 +205,8 @@ def test_paths_of_strategy_and_search_go_along(tmp_path: Path) -> None:
 def test_an_empty_folder_may_be_there_already(tmp_path: Path) -> None:
     crawled(tmp_path / "last", PUBLISHED).close()
     (tmp_path / "next").mkdir()
-    (tmp_path / "next.part").mkdir()  # left behind by a call that was killed
+    (tmp_path / "next.part").mkdir()
+    (tmp_path / "next.part" / "notes").write_text("precious")  # somebody else's folder
     assert run(tmp_path / "last", tmp_path / "next").exit_code == 0
     assert (tmp_path / "next" / "crawl.toml").exists()
 

@@ -137,6 +137,13 @@ class TestPictures:
         draw(without, tmp_path)
         assert rows(table(without), "Area under the curve of recall")["otie"] == ["**-**", "-", "-", "-"]
 
+    @pytest.mark.parametrize("also", [[], ["another"]])
+    def test_a_task_is_text_not_a_formula(self, also: list[str], tmp_path: Path) -> None:
+        tasks = [r"$\frac{1}$ \x1b", *also]
+        runs = [run(task, "otie", 0.5) for task in tasks]
+        draw(Results({"otie": {"kind": "otie"}}, [facts(task) for task in tasks], runs), tmp_path)
+        assert r"$\frac{1}$" in (tmp_path / "recall.svg").read_text()
+
     def test_no_place(self, results: Results, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="cannot be written"):
             draw(results, tmp_path / "nowhere")

@@ -131,3 +131,13 @@ def test_what_a_picture_needs_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(BadInput, match=r"lycosa\[plots\]"):
         draw(report, RESULTS, ["cat"], tmp_path / "t.png")
+
+
+@pytest.mark.parametrize("label", [r"$\frac{1}$", "$", "a\x1b\u202eb"])
+def test_a_label_is_text_not_a_formula(tmp_path: Path, label: str) -> None:
+    results = [
+        (label, Verdict(0.8, True, label, {label: 1.0, "no": 0.0})),
+        ("no", Verdict(0.2, False, "no", {"no": 1.0})),
+    ]
+    draw(measure(results, [label]), results, [label], tmp_path / "t.png")
+    assert (tmp_path / "t.png").exists()

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from lycosa.parse import SITEMAP_TYPES, Parsers
-from lycosa.types import Link, Page, Parser, Reply
+from lycosa.parse import SITEMAP_TYPES, HtmlParser, Parsers, SitemapParser
+from lycosa.types import Link, Page, Reply
 
 SITEMAP = b"<?xml version='1.0'?>\n<urlset><url><loc>http://e.org/x</loc></url></urlset>"
 INDEX = b"<sitemapindex><sitemap><loc>http://e.org/s2.xml</loc></sitemap></sitemapindex>"
@@ -89,13 +89,14 @@ def test_an_empty_html_page_is_a_page() -> None:
 
 
 def test_parsers_can_be_replaced() -> None:
-    class Fixed:
-        def __init__(self, title: str) -> None:
-            self.title = title
-
+    class FixedHtml(HtmlParser):
         def parse(self, reply: Reply) -> Page:
-            return Page(title=self.title)
+            return Page(title="html")
 
-    parsers: Parser = Parsers(html=Fixed("html"), sitemap=Fixed("sitemap"))
+    class FixedSitemap(SitemapParser):
+        def parse(self, reply: Reply) -> Page:
+            return Page(title="sitemap")
+
+    parsers = Parsers(html=FixedHtml(), sitemap=FixedSitemap())
     assert parsers.parse(Reply(Link("http://e.org/"), content_type="text/html")).title == "html"
     assert parsers.parse(Reply(Link("http://e.org/"), content_type="text/xml", body=SITEMAP)).title == "sitemap"

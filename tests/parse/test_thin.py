@@ -125,3 +125,20 @@ def test_any_bytes_are_thinned_in_a_moment() -> None:
         before = time.process_time()
         thin.thin(body)
         assert time.process_time() - before < 1.0, few
+
+
+@pytest.mark.parametrize("tag", ["html", "body", "HtmL", "BODY"])
+def test_of_many_html_and_body_tags_the_first_stays(tag: str) -> None:
+    many = "".join(f"<{tag} a{number}=b>" for number in range(3_000))
+    body = f"<!-- <{tag} id=no> --><html lang=en><body class=c><p>text</p>{many}<script>'<{tag} id=s>'</script>"
+    left = thin.thin(body.encode()).decode()
+    assert left.count(f"<{tag} a") == 0
+    assert "<html lang=en>" in left
+    assert "<body class=c>" in left
+    page = parse(body.encode())
+    assert (page.words, page.language) == (["text"], "en")
+
+
+def test_a_few_html_tags_for_old_browsers_are_left_alone() -> None:
+    body = b"<!--[if IE 7]><html class=ie7><![endif]-->" * 5 + b"<html lang=en><body>" + b"<p>text</p>" * 500
+    assert thin.thin(body + b" " * 30_000) == body + b" " * 30_000

@@ -279,13 +279,6 @@ class TestFiles:
 
 
 class TestFull:
-    def test_a_full_disk_is_an_os_error(self, tmp_path: Path) -> None:
-        if not Path("/dev/full").exists():
-            pytest.skip("this system has no /dev/full")
-        (tmp_path / FIRST).symlink_to("/dev/full")
-        with opened(tmp_path) as writer, pytest.raises(OSError, match="No space left"):
-            writer.write([exchange()])
-
     def test_what_was_half_written_is_taken_back(self, tmp_path: Path) -> None:
         with opened(tmp_path) as writer:
             writer.write([exchange()])
@@ -320,7 +313,7 @@ class TestCut:
         assert [payload for _, payload in responses(path)] == [b"one", b"three"]
         path.unlink()
 
-    def test_later_files_are_deleted_and_others_kept(self, tmp_path: Path) -> None:
+    def test_later_files_are_set_aside_and_others_kept(self, tmp_path: Path) -> None:
         (tmp_path / "lycosa-notes.warc.gz").touch()
         (tmp_path / "other-00009.warc.gz").touch()
         with opened(tmp_path, max_bytes=1) as writer:
@@ -329,7 +322,13 @@ class TestCut:
             for _ in range(2):
                 writer.write([exchange()])
         WarcWriter(tmp_path).cut(*position)
-        assert {path.name for path in tmp_path.iterdir()} == {FIRST, "lycosa-notes.warc.gz", "other-00009.warc.gz"}
+        assert {path.name for path in tmp_path.iterdir()} == {
+            FIRST,
+            "lycosa-00002.warc.gz.uncommitted",
+            "lycosa-00003.warc.gz.uncommitted",
+            "lycosa-notes.warc.gz",
+            "other-00009.warc.gz",
+        }
         assert len(responses(tmp_path / FIRST)) == 1
 
     def test_to_the_beginning(self, tmp_path: Path) -> None:
@@ -338,7 +337,7 @@ class TestCut:
             for _ in range(2):
                 writer.write([exchange()])
         WarcWriter(tmp_path).cut(*position)
-        assert list(tmp_path.iterdir()) == []
+        assert WarcWriter(tmp_path).names() == []
         assert write(tmp_path, exchange())[0] == FIRST
 
     def test_an_emptied_file_begins_again(self, tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 """The command line: parse arguments, call, print.
 
-Exit codes: 0 done, 1 a crawl that has no pages at all, 2 bad input, 130 stopped by the user.
+Exit codes: 0 done, 1 a crawl that has no pages at all, or damage found, 2 bad input, 130 stopped by the user.
 """
 
 import os
-import sqlite3
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -13,7 +12,8 @@ import typer
 
 from lycosa import __version__
 from lycosa.cli import export, folder
-from lycosa.types import BadInput
+from lycosa.cli.errors import explain
+from lycosa.output.terminal import guard_terminal
 
 app = typer.Typer(
     name="lycosa",
@@ -39,6 +39,7 @@ def mount_the_rest() -> typer.Typer:
     """The other commands, which take a while to load: only when one of them may be meant."""
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
+    from lycosa.cli.check import check, repair
     from lycosa.cli.rejudge import rejudge
     from lycosa.cli.report import report
     from lycosa.cli.reproduce import reproduce
@@ -47,6 +48,8 @@ def mount_the_rest() -> typer.Typer:
     app.command("again")(again)
     app.command("report")(report)
     app.command("rejudge")(rejudge)
+    app.command("check")(check)
+    app.command("repair")(repair)
     topic.app.command("rules")(rules)
     lab.app.command("reproduce")(reproduce)
     app.add_typer(topic.app, name="topic")
@@ -69,18 +72,18 @@ def lycosa(
 
 
 def main() -> None:
+    guard_terminal()
     try:
         if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
             mount_the_rest()
         app()
-    except BadInput as error:
-        print(f"lycosa: {error}", file=sys.stderr)
-        sys.exit(2)
-    except sqlite3.DatabaseError as error:
-        print(f"lycosa: crawl.db: {error}", file=sys.stderr)
-        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        if not (line := explain(error, sys.argv[1:])):
+            raise
+        print(f"lycosa: {' '.join(line.split())}", file=sys.stderr)
+        sys.exit(2)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -149,10 +150,17 @@ def _value(value: Any) -> str:
 
 
 def _write(new: Path, text: str, hubs: list[tuple[str, float]], state: str, folder: Path) -> None:
-    """All of it under another name first: the folder is there as a whole or not at all."""
-    part = Path(os.path.abspath(f"{new}.part"))
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
+    """All of it under a name that nobody has first: the folder is there as a whole or not at all."""
+    target = Path(os.path.abspath(new))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as made:
+        part = Path(made) / target.name
+        part.mkdir()
+        _fill(part, text, hubs, state, folder)
+        part.replace(target)
+
+
+def _fill(part: Path, text: str, hubs: list[tuple[str, float]], state: str, folder: Path) -> None:
     lines = [f"# the best hubs of {folder.resolve().name}, with their scores"]
     lines += [f"{url} # {score:.6f}" for url, score in hubs]
     (part / SEEDS).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -166,4 +174,3 @@ def _write(new: Path, text: str, hubs: list[tuple[str, float]], state: str, fold
         db.put(GIVEN, state)
         db.commit()
         db.close()
-    part.replace(new)

@@ -10,12 +10,12 @@ from typing import Annotated
 import msgspec
 import typer
 from msgspec.structs import replace
-from rich.console import Console
 
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
 from lycosa.frontier.scope import Scope
+from lycosa.output import terminal
 from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -72,7 +72,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []
     overrides += [f"fetch.proxy={proxy}"] if proxy else []
-    console = Console(stderr=json)
+    console = terminal.console(stderr=json)
     with Progress(console, directory.name or str(directory)) as progress:
         summary, run = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
     for line in run.skipped:
@@ -107,13 +107,13 @@ def show(
         draw_harvest(dict(zip(names(folders), map(relevance_order, databases), strict=True)), plot)
     if beside:
         crawls = side_by_side(folders, [*map(read_report, databases)])
-        typer.echo(msgspec.json.encode(crawls).decode()) if json else draw_beside(crawls, Console())
+        typer.echo(msgspec.json.encode(crawls).decode()) if json else draw_beside(crawls, terminal.console())
     else:
         report = complete_report(databases[0])
         if json:
             typer.echo(msgspec.json.encode(report).decode())
         else:
-            draw(report, Console(), is_running(directory), time.time())
+            draw(report, terminal.console(), is_running(directory), time.time())
     if plot:
         typer.echo(f"picture written to {plot}", err=True)
 
@@ -135,7 +135,7 @@ def why(
     step = path[-1]
     refused = Scope(settings.scope).refuses(step.url, step.depth)
     waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
-    draw_why(path, Console(), _explained(db, settings, source, scored(path)), waits)
+    draw_why(path, terminal.console(), _explained(db, settings, source, scored(path)), waits)
 
 
 def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link: Scored) -> Explanation | None:

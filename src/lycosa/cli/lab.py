@@ -11,7 +11,6 @@ from typing import Annotated, Any, get_args
 import msgspec
 import typer
 import uvloop
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +25,7 @@ from lycosa.lab.serve import Server
 from lycosa.lab.tasks import Comparison, Plan, Task
 from lycosa.lab.webs import GENERATED, GeneratedPages, graph_of, labels_of, open_web, site_of
 from lycosa.lab.writing import writing
+from lycosa.output import terminal
 from lycosa.output.progress import LINE_EVERY_S
 from lycosa.pages import read_pages
 from lycosa.strategy.rule_base import RuleBase
@@ -53,7 +53,7 @@ def info(web: Web, labels: Labels = None, seeds: Seeds = None, json: Json = Fals
     start = list(seeds or [])
     if isinstance(opened, GeneratedPages) and not start:
         start = opened.seeds()
-    with Console(stderr=True).status("reading all pages"):
+    with terminal.console(stderr=True).status("reading all pages"):
         found = survey.count(graph_of(opened), start, labels_of(opened, labels))
     if json:
         typer.echo(msgspec.json.encode(found).decode())
@@ -230,8 +230,8 @@ def mine(judge: Any, folder: Path) -> RuleBase:
 
 
 def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = terminal.console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
@@ -271,5 +271,5 @@ def _write(results: Results, out: Path) -> None:
         column.justify = "right"
     for row in report.summary(runs):
         shown.add_row(*map(Text, row))
-    Console().print(shown)
+    terminal.console().print(shown)
     typer.echo(f"{', '.join(map(str, written))} written", err=True)

@@ -3,10 +3,10 @@
 import sys
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lycosa.cli.folder import Dir
+from lycosa.output import terminal
 from lycosa.rejudge import Report, rejudge_folder
 
 
@@ -15,7 +15,7 @@ def rejudge(directory: Dir) -> None:
 
     What waits gets new scores. Either everything is changed or, if it is stopped or fails, nothing.
     """
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     columns = (TextColumn("judging again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

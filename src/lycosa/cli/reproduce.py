@@ -13,6 +13,7 @@ from lycosa.lab.reproduce import ALL, EXPERIMENTS
 from lycosa.lab.reproduce import reproduce as do
 from lycosa.lab.reproduce.report import PAGE, Report
 from lycosa.lab.reproduce.terrain import Request
+from lycosa.output import terminal
 from lycosa.types import BadInput
 
 _COLOURS = {"reproduced": "green", "not reproduced": "red", "cannot be shown here": "yellow"}
@@ -76,7 +77,7 @@ def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
         field=field,
     )
     folder = out or Path(f"reproduce-{experiment}")
-    show(_done(experiment, request, folder, jobs or os.cpu_count() or 1), Console())
+    show(_done(experiment, request, folder, jobs or os.cpu_count() or 1), terminal.console())
     typer.echo(f"{folder / PAGE} written", err=True)
 
 
@@ -95,8 +96,8 @@ def _done(experiment: str, request: Request, folder: Path, jobs: int) -> list[Re
 
 
 def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=terminal.console(stderr=True), transient=True)
 
 
 def _pair(text: str) -> tuple[str, str]:

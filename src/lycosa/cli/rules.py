@@ -19,6 +19,7 @@ from lycosa.cli.mining import MOST_PAGES, Mine
 from lycosa.clock import WallClock
 from lycosa.judge import JUDGES
 from lycosa.judge.corpus import ReadPages
+from lycosa.output import terminal
 from lycosa.output.rules_picture import draw_rules
 from lycosa.pages import read_pages
 from lycosa.strategy import rule_base
@@ -100,7 +101,7 @@ def rules(
             )
         table = tabulate(found, targets, topic.options)
         if show:
-            _show(table, Console())
+            _show(table, terminal.console())
         if export:
             _export(table, export)
         if draw:
@@ -134,7 +135,7 @@ def _load(path: Path) -> Topic:
 async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_base.RuleBase:
     judge = build.make_judge(topic.settings, topic.source)
     mine = Mine(judge, topic.folder)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with Progress(console=terminal.console(stderr=True), transient=True) as progress:
         read = _watched(progress)
         await mine.read_examples(read)
         warcs = [*mine.warcs(), *further]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import typer
-from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
@@ -23,6 +23,7 @@ from lycosa.judge.classifier import Section
 from lycosa.judge.corpus import ReadPages, Source, labelled_pages
 from lycosa.judge.ontology import Ontology
 from lycosa.judge.training import Learner
+from lycosa.output import terminal
 from lycosa.output.ontology_picture import draw as draw_concepts
 from lycosa.output.ontology_picture import tree_lines
 from lycosa.output.topic_report import draw, measure, tables
@@ -115,7 +116,7 @@ def evaluate(
         typer.echo(msgspec.json.encode(report).decode())
     else:
         for table in tables(report):
-            Console().print(table)
+            terminal.console().print(table)
     if not plot and not find_spec("matplotlib"):
         typer.echo("no plot: pip install 'lycosa[plots]'", err=True)
         return
@@ -144,9 +145,11 @@ def show(
     table = Table("", "terms and their weights", show_lines=True)
     for heading, terms in sections:
         table.add_row(Text(heading), Text(", ".join(f"{term} {weight:.2f}" for term, weight in terms)))
-    Console().print(table)
+    terminal.console().print(table)
     if isinstance(topic.judge, Ontology):
-        Console().print(Text("\n".join(tree_lines(topic.judge.concepts_, topic.judge.weights_))), soft_wrap=True)
+        terminal.console().print(
+            Text("\n".join(tree_lines(topic.judge.concepts_, topic.judge.weights_))), soft_wrap=True
+        )
 
 
 @app.command()
@@ -190,7 +193,7 @@ def judge_pages(
     else:
         for name, error, verdict in rows:
             for line in [f"{name}: {error}"] if error else _lines(name, verdict):
-                Console().print(Text(line), soft_wrap=True)
+                terminal.console().print(Text(line), soft_wrap=True)
     if all(error for _, error, _ in rows):
         typer.echo("no page could be judged", err=True)
         raise typer.Exit(2)
@@ -223,17 +226,17 @@ def _blaming(source: config.Source) -> Iterator[None]:
 
 
 def _progress() -> Progress:
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     return Progress(console=console, transient=True, disable=not console.is_terminal)
 
 
 def _watched(progress: Progress) -> ReadPages:
     def read(path: Path) -> Iterator[tuple[str, Page]]:
-        task = progress.add_task(f"reading {path.name}", total=None)
+        task = progress.add_task(escape(f"reading {path.name}"), total=None)
         for name, page in read_pages(path):
-            progress.update(task, advance=1, description=f"reading {path.name}: {name[-40:]}")
+            progress.update(task, advance=1, description=escape(f"reading {path.name}: {name[-40:]}"))
             yield name, page
-        progress.update(task, total=1, completed=1, description=f"read {path.name}")
+        progress.update(task, total=1, completed=1, description=escape(f"read {path.name}"))
 
     return read
 

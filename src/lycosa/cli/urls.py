@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lycosa.output import terminal
 from lycosa.strategy import url_classes, url_training
 from lycosa.types import BadInput
 from lycosa.urls import from_person
@@ -85,6 +85,6 @@ def _draw(results: Counter[tuple[str, str]]) -> None:
         shares = [f"{right / whole:.3f}" if whole else "-" for whole in (guessed, sum(mine.values()))]
         cells = [name, str(sum(mine.values())), *shares, ", ".join(f"{guess} {count}" for count, guess in others)]
         table.add_row(*map(escape, cells))
-    Console().print(table)
+    terminal.console().print(table)
     right = sum(count for (label, guess), count in results.items() if label == guess)
     typer.echo(f"{right / max(1, results.total()):.3f} of {results.total()} URLs were put into their class")

@@ -24,6 +24,7 @@ from lycosa.db import CrawlDb
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.serve import Server
 from lycosa.lab.writing import writing
+from lycosa.output import terminal
 from lycosa.output.progress import Progress
 from lycosa.output.show import chart
 from lycosa.run import Run, lock
@@ -179,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pages", type=int, default=800, help="pages for each strategy")
     options = parser.parse_args(arguments)
     started = time.monotonic()
-    console = Console()
+    console = terminal.console()
     try:
         if (
             options.out.exists()

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from lycosa.lab.results import SHARES, Results, Run, value_at
 from lycosa.lab.significance import mean, paired_t_test, standard_error
 from lycosa.lab.writing import writing
+from lycosa.output.terminal import printable
 from lycosa.types import BadInput
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TABLE, PICTURES = "table.md", ("recall", "harvest")
 LEVEL = 0.05
@@ -230,9 +232,20 @@ def _recall(run: Run, runs: Runs) -> list[float]:
 def _draw_one(runs: Runs, path: Path, label: str, curve: Callable[[Run], Sequence[float]]) -> list[Path]:
     try:
         import matplotlib
-        from matplotlib.figure import Figure
     except ImportError:
         raise BadInput("a plot needs matplotlib: pip install 'lycosa[plots]'") from None
+    # the same picture is the same file, and a task with dollar signs in its name is not a formula
+    with writing(path), matplotlib.rc_context({"svg.hashsalt": "lycosa", "text.parse_math": False}):
+        figure = _figure(runs, label, curve)
+        files = [path.with_suffix(f".{kind}") for kind in ("png", "svg")]
+        figure.savefig(files[0], dpi=110)
+        figure.savefig(files[1], metadata={"Date": None})
+    return files
+
+
+def _figure(runs: Runs, label: str, curve: Callable[[Run], Sequence[float]]) -> "Figure":
+    from matplotlib.figure import Figure
+
     shown = runs.tasks[:_MOST_PANELS] if len(runs.tasks) > 1 else []
     columns = min(3, len(shown) + 1)
     rows = -(-(len(shown) + 1) // columns)
@@ -245,11 +258,7 @@ def _draw_one(runs: Runs, path: Path, label: str, curve: Callable[[Run], Sequenc
     figure.legend(loc="outside lower center", ncols=min(len(runs.strategies), 3 * columns), fontsize=9)
     for panel, task in zip(panels[1:], shown, strict=False):
         _draw_task(panel, runs, task, curve)
-    files = [path.with_suffix(f".{kind}") for kind in ("png", "svg")]
-    with writing(path), matplotlib.rc_context({"svg.hashsalt": "lycosa"}):  # the same picture is the same file
-        figure.savefig(files[0], dpi=110)
-        figure.savefig(files[1], metadata={"Date": None})
-    return files
+    return figure
 
 
 def _draw_mean(axes: "Axes", runs: Runs, curve: Callable[[Run], Sequence[float]]) -> None:
@@ -272,7 +281,7 @@ def _draw_mean(axes: "Axes", runs: Runs, curve: Callable[[Run], Sequence[float]]
             errors = [standard_error(values) for values in zip(*each, strict=True)]
             low, high = ([m + s * e for m, e in zip(middle, errors, strict=True)] for s in (-1, 1))
             axes.fill_between(percent, low, high, color=style["color"], alpha=0.12, linewidth=0)
-    title = f"mean of {len(runs.tasks)} tasks" if len(runs.tasks) > 1 else runs.tasks[0]
+    title = f"mean of {len(runs.tasks)} tasks" if len(runs.tasks) > 1 else printable(runs.tasks[0])
     axes.set(title=title, xlabel="percent of the pages", ylim=(0, 1), xlim=(0, 100))
     axes.grid(alpha=0.3)
 
@@ -282,7 +291,7 @@ def _draw_task(axes: "Axes", runs: Runs, task: str, curve: Callable[[Run], Seque
         for run in runs.of(strategy, task)[:1]:
             values = curve(run)
             axes.plot(range(1, len(values) + 1), values, **_style(strategy, place))
-    axes.set(title=task, xlabel="pages", ylim=(0, 1), xlim=(0, runs.pages[task]))
+    axes.set(title=printable(task), xlabel="pages", ylim=(0, 1), xlim=(0, runs.pages[task]))
     axes.grid(alpha=0.3)
 
 

@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lycosa.output.show import duration, printable
+from lycosa.output.show import duration
+from lycosa.output.terminal import printable
 
 _MOST_NAMED = 3  # seeds that failed for one reason
 _REMEDIES = {

@@ -7,7 +7,8 @@ from html import escape
 from typing import Any
 
 from lycosa.output.report import Report
-from lycosa.output.show import duration, printable
+from lycosa.output.show import duration
+from lycosa.output.terminal import printable
 
 _STYLE = """
 :root { color-scheme: light; }

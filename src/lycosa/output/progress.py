@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa.output.display import Display
-from lycosa.output.show import duration, printable
+from lycosa.output.show import duration
+from lycosa.output.terminal import printable
 
 LINE_EVERY_S = 5.0
 _SPEED_OVER = 6  # reports: the speed of the moment

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa.output.report import Report, SearchReport
+from lycosa.output.terminal import printable
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -22,11 +23,6 @@ def chart(values: Sequence[float], height: int = 6) -> list[str]:
         label = f"{top:5.2f}" if row == height else " 0.00" if row == 1 else "     "
         lines.append(f"{label} │{''.join(_EIGHTHS[cell] for cell in cells)}")
     return lines
-
-
-def printable(text: str) -> str:
-    """Without control characters: a page must not speak to the terminal."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
 
 
 def duration(seconds: float) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
+from lycosa.output.terminal import printable
 from lycosa.types import BadInput, Verdict
 
 if TYPE_CHECKING:
@@ -123,18 +124,20 @@ def _shown(number: float | None) -> str:
 def draw(report: Report, results: Sequence[tuple[str, Verdict]], target: Iterable[str], path: Path) -> None:
     """ROC curves and confusion as a PNG."""
     try:
+        import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
         raise BadInput(f"{path}: a plot needs matplotlib: pip install 'lycosa[plots]'") from None
-    figure = Figure(figsize=(12, 5.5) if report.confusion else (6, 5.5), layout="constrained")
-    spots = figure.subplots(1, 2 if report.confusion else 1, squeeze=False)[0]
-    _draw_curves(spots[0], report, results, set(target))
-    if report.confusion:
-        _draw_confusion(spots[1], report)
-    try:
-        figure.savefig(path, format="png", dpi=110)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+    with matplotlib.rc_context({"text.parse_math": False}):  # a label with dollar signs is not a formula
+        figure = Figure(figsize=(12, 5.5) if report.confusion else (6, 5.5), layout="constrained")
+        spots = figure.subplots(1, 2 if report.confusion else 1, squeeze=False)[0]
+        _draw_curves(spots[0], report, results, set(target))
+        if report.confusion:
+            _draw_confusion(spots[1], report)
+        try:
+            figure.savefig(path, format="png", dpi=110)
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _draw_curves(axes: "Axes", report: Report, results: Sequence[tuple[str, Verdict]], target: set[str]) -> None:
@@ -146,7 +149,7 @@ def _draw_curves(axes: "Axes", report: Report, results: Sequence[tuple[str, Verd
     for item, wanted, scores in lines:
         if item.auc is not None:
             heavy = 2.5 if item is report.target else 1.0
-            axes.plot(*roc_curve(wanted, scores), linewidth=heavy, label=f"{item.label}  {item.auc:.3f}")
+            axes.plot(*roc_curve(wanted, scores), linewidth=heavy, label=f"{printable(item.label)}  {item.auc:.3f}")
     axes.plot([0, 1], [0, 1], color="0.7", linestyle=":", linewidth=1)
     axes.set(title="ROC", xlabel="share of the other pages", ylabel="share of the pages with the label")
     axes.legend(title="area under the curve", loc="lower right", fontsize=8)
@@ -158,8 +161,9 @@ def _draw_confusion(axes: "Axes", report: Report) -> None:
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     if len(report.labels) <= _MOST_CELLS:
         places = range(len(report.labels))
-        axes.set_xticks(places, report.labels, rotation=45, ha="right", fontsize=8)
-        axes.set_yticks(places, report.labels, fontsize=8)
+        labels = [printable(label) for label in report.labels]
+        axes.set_xticks(places, labels, rotation=45, ha="right", fontsize=8)
+        axes.set_yticks(places, labels, fontsize=8)
         for row in places:
             for column in places:
                 shade = "white" if shares[row, column] > 0.5 else "black"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lycosa import urls
 from lycosa.db import DONE, CrawlDb
-from lycosa.output.show import printable
+from lycosa.output.terminal import printable
 from lycosa.output.waits import Waits, waits_for
 from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Scored, Verdict
 

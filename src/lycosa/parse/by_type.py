@@ -1,8 +1,9 @@
 """Which parser reads a reply? The content type decides, and the first tag where the type leaves it open."""
 
 from lycosa.parse.html import HtmlParser
+from lycosa.parse.sandbox import Sandbox
 from lycosa.parse.sitemap import SITEMAP_ROOTS, SitemapParser, is_packed, root_element
-from lycosa.types import Page, Parser, Reply
+from lycosa.types import Page, Reply
 
 _HTML = ("text/html", "application/xhtml+xml")
 SITEMAP_TYPES = (  # what sitemaps come as, beside HTML by mistake
@@ -13,21 +14,31 @@ SITEMAP_TYPES = (  # what sitemaps come as, beside HTML by mistake
     "application/x-gzip",
     "application/octet-stream",
 )
+HEAVY_BYTES = 200_000
 _SITEMAP_NAMES = ("sitemap", "urllist")
 
 
 class Parsers:
     """One parser for whatever the web answers: HTML and sitemaps are read, all else is a ValueError."""
 
-    def __init__(self, html: Parser | None = None, sitemap: Parser | None = None) -> None:
+    def __init__(self, html: HtmlParser | None = None, sitemap: SitemapParser | None = None) -> None:
         self.html = html or HtmlParser()
         self.sitemap = sitemap or SitemapParser()
+        self.sandbox = Sandbox(self.html.max_links, self.html.robot)
 
     def parse(self, reply: Reply) -> Page:
-        """The page of a reply; ValueError with a short reason if nobody can read it."""
+        """The page of a reply; ValueError with a short reason if nobody can read it, or if it would take too long."""
+        return self.sandbox.parse(reply) if self.is_heavy(reply) else self.parse_here(reply)
+
+    def is_heavy(self, reply: Reply) -> bool:
+        """May parsing take so long that it is better done aside? Two pages in a hundred are that large."""
+        return len(reply.body) > HEAVY_BYTES or is_packed(reply.body)
+
+    def parse_here(self, reply: Reply) -> Page:
+        """As `parse`, in this process, however long it takes."""
         return self._parser(reply).parse(reply)
 
-    def _parser(self, reply: Reply) -> Parser:
+    def _parser(self, reply: Reply) -> HtmlParser | SitemapParser:
         body = reply.body
         kind = reply.content_type.partition(";")[0].strip().lower()
         if kind in _HTML and body[:5] != b"<?xml":  # XHTML, or a sitemap under the wrong label

@@ -1,5 +1,6 @@
 """Every visit, in the order of fetching: a row in crawl.db, its exchanges in the WARC."""
 
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -21,6 +22,9 @@ class Kept(msgspec.Struct, frozen=True):
     bytes: int
     warc: str = ""
     offset: int = 0
+
+
+_FILES = "SELECT warc, max(warc_offset) FROM visits WHERE warc != '' GROUP BY warc"
 
 
 class Totals:
@@ -72,8 +76,12 @@ class VisitStore:
                 raise BadInput(
                     f"warc: holds {len(found)} files of a crawl whose crawl.db is gone; move them away first"
                 )
-            name, _, offset = self._db.get("warc_end").rpartition(" ")
-            self._warc.cut(name, int(offset or 0))
+            for name, last in self._db.execute(_FILES):
+                self._warc.require(name, last + 1)
+            self._warc.cut(*warc_end(self._db), self._db.get("warc_run"))
+            self._warc.run = secrets.token_hex(8)
+            self._db.put("warc_run", self._warc.run)
+            self._db.commit()  # before the first file of this run
             self._warc.open()
             self._db.before_commit.append(self._settle)
 
@@ -113,6 +121,12 @@ class VisitStore:
         assert self._warc
         name, offset = self._warc.position()
         self._db.put("warc_end", f"{name} {offset}")
+
+
+def warc_end(db: CrawlDb) -> tuple[str, int]:
+    """File and size of the WARC at the last commit."""
+    name, _, offset = db.get("warc_end").rpartition(" ")
+    return name, int(offset or 0)
 
 
 def _signed(number: int) -> int:

@@ -4,7 +4,6 @@ The same exchanges written to an empty folder give the same bytes: dates and rec
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,15 +19,17 @@ from fastwarc.stream_io import BrotliReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 from isal import igzip_lib, isal_zlib
 
+from lycosa.store.own_files import open_own, remove_uncommitted, require_ours
 from lycosa.types import BadInput, Exchange
 
 MAX_FILE_BYTES = 1_000_000_000
-MAX_BODY_BYTES = 64_000_000
+MAX_BODY_BYTES = 20_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [one + other for one in _LETTERS for other in _LETTERS]
 _MAX_HEAD_BYTES = 256_000
 _MAX_MEMBERS = 64  # each further member or chunk costs a step; a hostile body could have millions
 _MAX_CHUNKS = 1_000_000
+_ADVICE = "`lycosa check` says what is missing, and `lycosa repair` lets the crawl go on without it"
 _MAX_WINDOW_BYTES = 8 << 20  # what RFC 8878 asks every zstd reader to support, and no more
 
 _DAMAGE = (OSError, EOFError, ValueError, zstandard.ZstdError, cast(type[Exception], isal_zlib.error))
@@ -51,23 +52,28 @@ class WarcWriter:
         self._folder = folder
         self._software = software
         self._max_bytes = max_bytes
+        self.run = ""  # which run of the crawl begins files: so that it knows them again
         self._file: FileIO | None = None  # unbuffered: what is written is the system's, and failures show at once
         self._name = ""
         self._size = 0
 
-    def cut(self, file: str, offset: int) -> None:
-        """Forget what was written after a `position`: call it before `open` when the last run may have been killed."""
+    def cut(self, file: str, offset: int, run: str = "") -> None:
+        """Forget what a `run` that may have been killed wrote after a `position`; call it before `open`."""
         if file:
-            path = self._folder / file
-            size = path.stat().st_size if _NAME.fullmatch(file) and path.is_file() else None
-            if size is None:
-                raise BadInput(f"{path}: the crawl wrote this file, but it is gone")
-            if size < offset:
-                raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {offset}; its end is lost")
-            os.truncate(path, offset)
-        for name in self.names():
-            if _number(name) > _number(file):
-                (self._folder / name).unlink()
+            self.require(file, offset)
+            require_ours(self._folder / file)
+            with FileIO(self._folder / file, "rb+", opener=open_own) as opened:
+                opened.truncate(offset)
+        for name in (name for name in self.names() if file_number(name) > file_number(file)):
+            remove_uncommitted(self._folder / name, run)
+
+    def require(self, file: str, least_bytes: int) -> None:
+        """BadInput if a file that the crawl wrote is gone, or is shorter than it was."""
+        path, size = self._folder / file, self.size(file)
+        if not _NAME.fullmatch(file) or size < 0:
+            raise BadInput(f"{path}: the crawl wrote this file, but it is gone ({_ADVICE})")
+        if size < least_bytes:
+            raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {least_bytes}: its end is lost ({_ADVICE})")
 
     def open(self) -> None:
         """Go on where the last file of the folder ends; a first file comes with the first exchange."""
@@ -80,8 +86,8 @@ class WarcWriter:
         if not exchanges:
             return "", 0, 0
         if self._file is None or self._size >= self._max_bytes:
-            self._start(f"lycosa-{_number(self._name) + 1:05}.warc.gz", "xb")
-        records = [] if self._size else [_info(self._name, self._software, exchanges[0].at)]
+            self._start(f"lycosa-{file_number(self._name) + 1:05}.warc.gz", "xb")
+        records = [] if self._size else [_info(self._name, self._software, self.run, exchanges[0].at)]
         offset = end = self._size + sum(map(len, records))
         for exchange in exchanges:
             offset, place = end, f"{self._name} {end}"
@@ -98,6 +104,11 @@ class WarcWriter:
         """The file written to and its end, for `cut`; an empty name before the first exchange."""
         return self._name, self._size
 
+    def size(self, name: str) -> int:
+        """Of a file of this folder; -1 if it is gone."""
+        path = self._folder / name
+        return path.stat().st_size if path.is_file() else -1
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
@@ -106,10 +117,10 @@ class WarcWriter:
     def names(self) -> list[str]:
         """Ours only: other files in the folder are left alone."""
         names = (path.name for path in self._folder.glob("lycosa-*.warc.gz"))
-        return sorted(filter(_NAME.fullmatch, names), key=_number)
+        return sorted(filter(_NAME.fullmatch, names), key=file_number)
 
     def _start(self, name: str, mode: str) -> None:
-        file = FileIO(self._folder / name, mode)
+        file = FileIO(self._folder / name, mode, opener=open_own)
         self.close()
         self._file, self._name, self._size = file, name, file.tell()
 
@@ -128,13 +139,13 @@ class WarcWriter:
         self._size += len(data)
 
 
-def _number(name: str) -> int:
+def file_number(name: str) -> int:
     return int(found[1]) if (found := _NAME.fullmatch(name)) else 0
 
 
-def _info(name: str, software: str, at: float) -> bytes:
+def _info(name: str, software: str, run: str, at: float) -> bytes:
     block = (
-        f"software: {software}\r\nformat: WARC File Format 1.1\r\n"
+        f"software: {software}\r\n{f'isPartOf: {run}{chr(13)}{chr(10)}' if run else ''}format: WARC File Format 1.1\r\n"
         "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
     ).encode()
     head = (
@@ -150,8 +161,8 @@ def _response(exchange: Exchange, place: str) -> bytes:
     address = f"WARC-IP-Address: {exchange.ip}\r\n" if exchange.ip else ""
     head = (
         f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: {_record_id('response', place, exchange.at)}\r\n"
-        f"WARC-Target-URI: {_uri(exchange.url)}\r\nWARC-Date: {_date(exchange.at)}\r\n{address}"
-        f"WARC-Payload-Digest: {_digest(hashlib.sha1(payload))}\r\n"
+        f"WARC-Target-URI: {uri(exchange.url)}\r\nWARC-Date: {_date(exchange.at)}\r\n{address}"
+        f"WARC-Payload-Digest: {sha1_base32(hashlib.sha1(payload))}\r\n"
         f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(http) + len(payload)}\r\n\r\n"
     )
     return _member(b"".join((head.encode(), http, payload)), is_packed=_ENCODED.search(http) is not None)
@@ -161,7 +172,7 @@ def _request(exchange: Exchange, place: str) -> bytes:
     http = exchange.request.rstrip(b"\r\n") + b"\r\n\r\n"
     head = (
         f"WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: {_record_id('request', place, exchange.at)}\r\n"
-        f"WARC-Target-URI: {_uri(exchange.url)}\r\nWARC-Date: {_date(exchange.at)}\r\n"
+        f"WARC-Target-URI: {uri(exchange.url)}\r\nWARC-Date: {_date(exchange.at)}\r\n"
         f"WARC-Concurrent-To: {_record_id('response', place, exchange.at)}\r\n"
         f"Content-Type: application/http;msgtype=request\r\nContent-Length: {len(http)}\r\n\r\n"
     )
@@ -203,13 +214,13 @@ def _date(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
-def _digest(hashed: "hashlib._Hash") -> str:
+def sha1_base32(hashed: "hashlib._Hash") -> str:
     """In base 32, two letters at a time: a quarter of what the standard library takes."""
     number = int.from_bytes(hashed.digest(), "big")
     return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])
 
 
-def _uri(url: str) -> str:
+def uri(url: str) -> str:
     """Nothing that could end the line or the field."""
     if url.isascii() and url.isprintable() and " " not in url:
         return url

@@ -1,0 +1,85 @@
+"""`lycosa check` and `lycosa repair`: is what the crawl stored still there, and how does it go on if it is not?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lycosa import config
+from lycosa.cli.folder import Dir
+from lycosa.db import CrawlDb
+from lycosa.parse import content_digest
+from lycosa.run import lock
+from lycosa.store import check as store
+from lycosa.store.warc import WarcWriter
+from lycosa.types import BadInput
+
+_MOST_LINES = 20
+
+
+def check(
+    directory: Dir,
+    all_: Annotated[
+        bool, typer.Option("--all", help=f"Print every problem, not only the first {_MOST_LINES}.")
+    ] = False,
+) -> None:
+    """Read the whole WARC and compare it with crawl.db; exit code 1 if anything is missing or damaged."""
+    found = _check(directory)
+    _print(found.problems, None if all_ else _MOST_LINES)
+    typer.echo(
+        f"{found.visits:,} visits, {found.records:,} records: "
+        + (_count(len(found.problems)) if found.problems else "all is well")
+    )
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def repair(
+    directory: Dir,
+    keep_visits: Annotated[
+        bool, typer.Option("--keep-visits", help="Keep visits whose record is lost, instead of fetching them again.")
+    ] = False,
+) -> None:
+    """Let a crawl go on that lost part of its WARC: URLs whose records are lost or damaged wait to be fetched again."""
+    config.load(directory)
+    with lock(directory):
+        found = _check(directory)
+        if any(problem.startswith("crawl.db: ") for problem in found.problems):
+            raise BadInput(f"{directory / 'crawl.db'}: is damaged; {_from_warc(directory)}")
+        db = CrawlDb(directory / "crawl.db").open()
+        try:
+            store.repair(db, found, WarcWriter(directory / "warc"), not keep_visits)
+        finally:
+            db.close()
+    _print(found.problems, _MOST_LINES)
+    done = "visits kept without their records" if keep_visits else "URLs to be fetched again"
+    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "all is well")
+
+
+def _check(directory: Path) -> store.Findings:
+    config.load(directory)
+    if not (directory / "crawl.db").exists() and any((directory / "warc").glob("*.warc.gz")):
+        raise BadInput(f"{directory / 'crawl.db'}: is gone; {_from_warc(directory)}")
+    db = CrawlDb(directory / "crawl.db", readonly=True).open()
+    try:
+        return store.check(db, directory / "warc", content_digest)
+    finally:
+        db.close()
+
+
+def _from_warc(directory: Path) -> str:
+    return (
+        f"crawl what is recorded into a new folder: `lycosa lab serve {directory / 'warc'}`, then `lycosa crawl` there"
+        " with its --proxy"
+    )
+
+
+def _count(problems: int) -> str:
+    return "1 problem" if problems == 1 else f"{problems:,} problems"
+
+
+def _print(problems: list[str], most: int | None) -> None:
+    for problem in problems[:most]:
+        typer.echo(problem)
+    if most is not None and len(problems) > most:
+        typer.echo(f"... and {len(problems) - most:,} more")

@@ -1,0 +1,149 @@
+"""Parse a page in a process of its own, with a limit on CPU time and memory, so that no page can stop a crawl.
+
+The tree parser cannot be interrupted, so a page that is over budget takes its process with it; the next page gets a new
+one. Only pages that may be expensive come here: the way there and back costs about as much as parsing a small one.
+"""
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import IO
+
+import msgspec
+
+from lycosa.types import Page, Reply, TooCostly
+
+CPU_S = 3.0  # the largest ordinary pages, 5 MB, take about one second
+MEMORY_BYTES = 1 << 30  # address space, of which Python with its libraries takes 0.2 GB
+_WALL_S = 60.0  # against a process that neither works nor ends
+_MOST_BYTES = 256 << 20  # of an answer
+
+
+class Sandbox:
+    """One process, started by the first page and used by one thread at a time."""
+
+    def __init__(self, max_links: int, robot: str, cpu_s: float = CPU_S, memory_bytes: int = MEMORY_BYTES) -> None:
+        self.cpu_s = cpu_s
+        self._arguments = [str(max_links), robot, str(cpu_s), str(memory_bytes)]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._one_at_a_time = threading.Lock()
+        self._closed = False
+
+    def parse(self, reply: Reply) -> Page:
+        """As `Parsers.parse`; TooCostly if the page is over budget or breaks the parser."""
+        question = msgspec.msgpack.encode(msgspec.structs.replace(reply, exchanges=()))
+        with self._one_at_a_time:
+            if self._closed:
+                raise TooCostly("there was no time left for it")
+            process = self._process = self._process or self._start()
+            answer = _ask(process, question)
+            if answer is None:
+                _end(process)
+                self._process = None
+                raise TooCostly(_why(process.returncode, self.cpu_s))
+        found = msgspec.msgpack.decode(answer, type=Page | str)
+        if isinstance(found, str):
+            raise ValueError(found)
+        return found
+
+    def close(self) -> None:
+        """For good: whoever waits for a page gets a TooCostly at once."""
+        self._closed = True
+        if self._process:
+            self._process.kill()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lycosa.parse.sandbox", *self._arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # every thread reserves address space
+            start_new_session=True,  # Ctrl-C is for the crawl
+        )
+        weakref.finalize(self, _end, process)
+        return process
+
+
+def _ask(process: subprocess.Popen[bytes], question: bytes) -> bytes | None:
+    """What the process says to a question; None if it died or took too long."""
+    assert process.stdin
+    assert process.stdout
+    try:
+        write_message(process.stdin, question)
+        if select.select([process.stdout], [], [], _WALL_S)[0]:
+            return read_message(process.stdout)
+    except OSError:  # it died before it read all
+        pass
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin
+    assert process.stdout
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    process.stdout.close()
+    try:
+        process.wait(0.1)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _why(returncode: int | None, cpu_s: float) -> str:
+    if returncode == -signal.SIGXCPU:
+        return f"parsing took more than {cpu_s:g} s of CPU time"
+    return f"the parser process ended with {returncode}"
+
+
+def write_message(file: IO[bytes], message: bytes) -> None:
+    file.write(len(message).to_bytes(4, "big"))
+    file.write(message)
+    file.flush()
+
+
+def read_message(file: IO[bytes]) -> bytes | None:
+    """The next message; None at the end of the file."""
+    size = int.from_bytes(file.read(4), "big")
+    message = file.read(min(size, _MOST_BYTES))
+    return message if size and len(message) == size else None
+
+
+def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int) -> None:
+    """The process itself: a reply in, a page or the reason why there is none out."""
+    from lycosa.parse.by_type import Parsers
+    from lycosa.parse.html import HtmlParser
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    parsers = Parsers(HtmlParser(max_links, robot))
+    while (question := read_message(sys.stdin.buffer)) is not None:
+        _allow(time.process_time() + cpu_s)
+        write_message(sys.stdout.buffer, _answer(parsers.parse_here, msgspec.msgpack.decode(question, type=Reply)))
+
+
+def _allow(cpu_s: float) -> None:
+    """How much CPU time this process may have used in all when the system ends it."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s + 0.999), resource.RLIM_INFINITY))
+
+
+def _answer(parse: Callable[[Reply], Page], reply: Reply) -> bytes:
+    try:
+        return msgspec.msgpack.encode(parse(reply))
+    except MemoryError:
+        return msgspec.msgpack.encode("parsing took too much memory")
+    except Exception as error:  # the caller tells the crawl; this process goes on
+        return msgspec.msgpack.encode(str(error) or type(error).__name__)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
