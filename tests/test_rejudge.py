@@ -124,7 +124,7 @@ async def test_with_lists_the_money_is_where_the_links_lead(strategy: str, tmp_p
     assert [(url, state) for url, _, state in after["urls"]] == [(url, state) for url, _, state in before["urls"]]
     assert (report.now_relevant, report.no_longer) == (0, 0)
     await crawl(folder, 80)
-    assert select(folder, "SELECT count(*) FROM visits WHERE error = '' AND digest != ''") == [(80,)]
+    assert select(folder, "SELECT count(*) FROM visits WHERE error = '' AND duplicate_of = ''") == [(80,)]
 
 
 async def test_the_crawl_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:

@@ -64,9 +64,7 @@ def reproduce(
         started = time.monotonic()
         results = do_all(partial(_timed, EXPERIMENTS[each].work), jobs, processes, step)
         outcomes = [result["outcome"] for result in results]
-        report = EXPERIMENTS[each].conclude(request, outcomes)
-        if request.field:
-            report = by_hours(report, outcomes)
+        report = by_hours(EXPERIMENTS[each].conclude(request, outcomes), outcomes)
         timings = {
             "seconds": time.monotonic() - started,
             "cpu_seconds": sum(result["cpu_seconds"] for result in results),

@@ -48,10 +48,12 @@ class Report(Struct, frozen=True):
 
 
 def by_hours(report: Report, outcomes: Sequence[Outcome]) -> Report:
-    """With a table of how long each kind of crawl takes at the politeness of a real crawl."""
+    """With a table of how long each kind of crawl takes at the politeness of a real crawl, if they were done so."""
     found: dict[str, list[float]] = {}
     for outcome in outcomes:
         _collect_hours(outcome, "", found)
+    if not found:
+        return report
     rows = [[name, f"{len(hours)}", f"{mean(hours):.2f}", f"{max(hours):.2f}"] for name, hours in found.items()]
     table = Table("Hours, politely", ["crawl", "times", "hours, mean", "hours, longest"], rows, _POLITELY)
     return replace(report, tables=[*report.tables, table], data={**report.data, "hours": found})
