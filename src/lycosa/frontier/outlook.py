@@ -15,3 +15,5 @@ class Outlook(Struct, frozen=True):
     next_due: float | None
     refused: dict[str, int]
     ended: str
+    no_network_since: float | None = None  # when our own network was found to be down; None while it is not
+    next_try: float | None = None  # when the network is tried again

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa.output.display import Display
-from lycosa.output.show import duration, printable
+from lycosa.output.show import duration, no_network, printable
 
 LINE_EVERY_S = 5.0
 _SPEED_OVER = 6  # reports: the speed of the moment
@@ -141,6 +141,8 @@ def waits_for(summary: dict[str, Any]) -> str:
     """Why nothing happens, when nothing happens; why it ended, when it ended."""
     if summary["ended"]:
         return str(summary["ended"])
+    if summary.get("no_network_since"):
+        return no_network(summary["no_network_since"], summary["next_try"])
     if summary["hosts_due"] or summary["in_flight"] or not summary["hosts_resting"]:
         return ""
     until = datetime.fromtimestamp(summary["next_due"]).strftime("%H:%M:%S") if summary["next_due"] else "later"

@@ -58,6 +58,8 @@ class Report(Struct, frozen=True):
     curve: list[float]  # share of relevant pages among those fetched so far, at equal steps
     best: list[BestPage]
     hosts: list[HostReport]
+    no_network_since: float = 0.0  # 0: the network is up
+    next_try: float = 0.0
     n_hosts: int = 0  # all of them, also those not listed
     search: SearchReport | None = None  # if it ever asked an engine
     learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
@@ -93,6 +95,8 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
         curve=harvest_curve(relevance_order(db), CURVE_POINTS),
         best=[BestPage(*row) for row in db.execute(_BEST, (top,))],
         hosts=_hosts(db, top),
+        no_network_since=outlook.get("no_network_since") or 0.0,
+        next_try=outlook.get("next_try") or 0.0,
         n_hosts=db.execute("SELECT count(*) FROM hosts").fetchone()[0],
         search=msgspec.json.decode(text, type=SearchReport) if (text := db.get("search")) else None,
     )

@@ -58,9 +58,17 @@ def draw(report: Report, console: Console, running: bool, now: float) -> None:
         _draw_learned(heading, weights, console)
 
 
+def no_network(since: float, next_try: float) -> str:
+    """What a crawl says while the network is down."""
+    began, then = (datetime.fromtimestamp(at) for at in (since, next_try))
+    return f"no network since {began:%H:%M}; next try {then:%H:%M:%S}"
+
+
 def status(report: Report, running: bool, now: float) -> str:
     """Why it stopped, or what it does or waits for."""
     if running:
+        if report.no_network_since:
+            return f"running: {no_network(report.no_network_since, report.next_try)}"
         if report.waiting and report.next_due > now:
             return f"running: hosts wait until {datetime.fromtimestamp(report.next_due).strftime('%H:%M:%S')}"
         return "running"
