@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -35,6 +36,8 @@ class World:
         self.asked: list[tuple[float, str]] = []
         self.tries = 0
         self.told: set[float] = set()
+        self.keeps = False  # do connections that exist already go on?
+        self.kept: set[str] = set()
         self.accepts = False  # are connections accepted even where nothing is answered?
 
     @property
@@ -49,8 +52,10 @@ class World:
         self.asked.append((self.seconds, link.url))
         host, at = urls.host(link.url), self.clock.now()
         await asyncio.sleep(3.0 if self.error == "timeout" else 0.2)
-        if self.is_down or host in self.dead:
-            return Reply(link, url=link.url, error=self.error, at=at, seconds=self.clock.now() - at)
+        kept, self.kept = host in self.kept, self.kept | {host}
+        if (self.is_down and not (self.keeps and kept)) or host in self.dead:
+            detail = "Network is unreachable" if self.is_down and self.error == "connect" else ""
+            return Reply(link, url=link.url, error=self.error, detail=detail, at=at, seconds=self.clock.now() - at)
         if link.url.endswith("robots.txt"):
             return Reply(link, url=link.url, status=404, error="http-404", at=at, ip=host)
         return Reply(
@@ -61,9 +66,6 @@ class World:
         self.tries += 1
         await asyncio.sleep(0.1)
         return self.accepts or (not self.is_down and urls.host(url) not in self.dead)
-
-    async def has_route(self, url: str) -> bool:
-        return not self.is_down
 
     async def resolves(self, url: str) -> bool:
         return self.accepts or not self.is_down
@@ -141,6 +143,29 @@ def test_connections_that_are_accepted_but_never_answered() -> None:
     world = World("timeout")
     world.accepts, world.down = True, [(8.0, 40.0)]
     assert world.crawl(PAGES, retries=0, give_up_after=1) == dict.fromkeys(PAGES, "")
+
+
+def test_without_a_route_it_does_not_count_that_connections_made_before_still_answer() -> None:
+    world = World()
+    world.keeps, world.down = True, [(0.7, 40.0)]
+    assert world.crawl(PAGES, retries=0, give_up_after=1, concurrency=4) == dict.fromkeys(PAGES, "")
+
+
+def test_one_host_without_a_route_is_no_outage() -> None:
+    """It has an address of a family that this machine has no network for."""
+    world = World()
+    layer = Outage(world, world, world.clock)
+
+    async def main() -> Reply:
+        for host in HOSTS[:3]:
+            await layer.fetch(Link(f"http://{host}/robots.txt"))
+        reply = Reply(
+            Link("http://v6.example/"), url="http://v6.example/", error="connect", detail="Network is unreachable"
+        )
+        layer.inner = SimpleNamespace(fetch=lambda *_: asyncio.sleep(0.1, reply))
+        return await layer.fetch(reply.link)
+
+    assert run_in_lab(world.clock, main()).error == "connect"
 
 
 def test_hosts_that_accept_connections_and_never_answer_again_are_given_up_in_the_end() -> None:

@@ -13,7 +13,6 @@ from lycosa.fetch.address import LocalNames, public_socket
 
 _PATIENCE_S = 5.0
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS})  # ours, not the network's
-_NO_NETWORK = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
 _NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, socket.EAI_NODATA})  # of c-ares: no data, not found; of the system
 
 
@@ -25,15 +24,6 @@ class Network:
 
     async def reaches(self, url: str) -> bool:
         """Does the host accept a connection? Behind a proxy: does the proxy?"""
-        error = await self._connect(url)
-        return error is None or error.errno in _SHORTAGE
-
-    async def has_route(self, url: str) -> bool:
-        """Could anything be sent at all?"""
-        error = await self._connect(url)
-        return error is None or error.errno not in _NO_NETWORK
-
-    async def _connect(self, url: str) -> OSError | None:
         target = URL(self.rules.proxy or url)
         factory = None if self.rules.allow_private or self.rules.proxy else public_socket
         try:
@@ -45,8 +35,8 @@ class Network:
                 )
                 connection.close()
         except OSError as error:
-            return error
-        return None
+            return error.errno in _SHORTAGE
+        return True
 
     async def resolves(self, url: str) -> bool:
         """Does the name service answer, be it that there is no such name?"""

@@ -8,6 +8,8 @@ as anything answers, the crawl goes on by itself.
 """
 
 import asyncio
+import errno
+import os
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol
@@ -22,6 +24,7 @@ FIRST_PAUSE_S = 5.0  # before the network is tried again; doubled each time
 LONGEST_PAUSE_S = 300.0
 _LOST = frozenset({"connect", "dns", "timeout"})  # errors of a network that is down
 _UNDECIDED = frozenset({"exhausted", "disconnected", "private-address"})  # they prove neither
+_NO_ROUTE = (os.strerror(errno.ENETUNREACH), os.strerror(errno.ENETDOWN))  # what a machine without a network says
 _MOST_KEPT = 10  # hosts that answered last
 _MOST_TRIED = 5  # of them at once
 _LEAST_OTHERS = 2  # hosts beside the one that failed: with fewer there is nothing to compare with
@@ -34,7 +37,6 @@ class Network(Protocol):
 
     async def reaches(self, url: str) -> bool: ...  # does the host accept a connection?
     async def resolves(self, url: str) -> bool: ...  # does the name service answer, be it that there is no such name?
-    async def has_route(self, url: str) -> bool: ...  # does this machine have a network to send anything to?
 
 
 class Asks(Protocol):
@@ -128,17 +130,21 @@ class Outage:
 
     async def _works(self, failed: Reply) -> bool:
         answers, others = self._answers, self._others(failed)
+        has_route = not any(words in failed.detail for words in _NO_ROUTE)
         if failed.error != "connect" and not await _any(self._network.resolves, [failed.url, *others]):
             return False
-        if failed.error == "dns" or self._answers > answers:
+        if failed.error == "dns":
             return True
-        if self._under_way and not self._is_silent() and await self._answer_before(None):
-            return True
-        if self._is_silent():
-            return False
+        if has_route:  # else an answer tells nothing: it may come over a connection that was made before
+            if self._answers > answers or (
+                self._under_way and not self._is_silent() and await self._answer_before(None)
+            ):
+                return True
+            if self._is_silent():
+                return False
         if len(others) < _LEAST_OTHERS:
-            return await self._network.has_route(failed.url)  # nobody to compare with
-        return await self._others_answer(others) or self._answers > answers
+            return has_route  # nobody to compare with
+        return await self._others_answer(others) or (has_route and self._answers > answers)
 
     async def _others_answer(self, others: list[str]) -> bool:
         if self._trial is None:  # many may fail at once, but one trial is enough
