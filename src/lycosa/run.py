@@ -135,6 +135,7 @@ class Run:
             "failed_seeds": [
                 {"url": url, "error": failed[url].error, "detail": failed[url].detail} for url in seeds if url in failed
             ],
+            "unreachable": self.parts.frontier.unreachable(),
             "may_pass": sum(self._may_pass(one.error) for one in failed.values()),
         }
         if retry_failed:

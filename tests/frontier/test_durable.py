@@ -384,6 +384,7 @@ async def close(clock: Any, path: Path | str = ":memory:", **fetch: Any) -> Dura
 async def test_a_host_that_could_not_be_reached_is_tried_again_after_hours(clock: Any) -> None:
     frontier = await close(clock)
     push(frontier, ("http://dead/new", 0.9), ("http://live/", 0.1))  # what is found meanwhile waits too
+    assert frontier.unreachable() == {"dead": 3}
     assert frontier.outlook().waiting == 1
     link = await take(frontier, clock)
     assert link == Link("http://live/")

@@ -1,6 +1,7 @@
 """What a crawl tells of itself: report, chart, path of links, progress."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,9 @@ def test_why_it_stopped_or_what_it_waits_for(db: CrawlDb) -> None:
     assert status(read_report(db), running=False, now=0.0).startswith("interrupted")
     assert status(read_report(db), running=True, now=1_000.0).startswith("running: hosts wait until")
     assert status(read_report(db), running=True, now=3_000.0) == "running"
+    db.put("outlook", '{"no_network_since": 86400.0, "next_try": 86700.0}')
+    assert status(read_report(db), running=True, now=1_000.0).startswith("running: no network since ")
+    assert status(read_report(db), running=False, now=1_000.0).startswith("interrupted")
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 80))
@@ -196,6 +200,8 @@ def test_what_it_waits_for() -> None:
     assert waits_for(summary(hosts_resting=1, next_due=1.0)).startswith("1 host waits until ")
     assert waits_for(summary(hosts_resting=4, next_due=1.0)).startswith("4 hosts wait until ")
     assert waits_for(summary(ended="limit of 3 pages")) == "limit of 3 pages"
+    down = waits_for(summary(in_flight=8, no_network_since=86_400.0, next_try=86_400.0 + 300))
+    assert re.fullmatch(r"no network since \d\d:\d\d; next try \d\d:\d5:00", down)
 
 
 def test_plain_lines_come_every_few_seconds_and_at_the_end() -> None:

@@ -149,6 +149,10 @@ class DurableFrontier:
     def waiting(self) -> int:
         return self._places.waiting
 
+    def unreachable(self) -> dict[str, int]:
+        """Hosts that could not be reached, and how many URLs wait there."""
+        return self._places.unreachable()
+
     def bring(self, links: Sequence[Link], scores: Sequence[float]) -> None:
         """Links from outside the loop, perhaps none: whoever waited for them looks again."""
         self.push(links, scores)

@@ -120,6 +120,11 @@ class Places:
             self.focus.ended(host, 0.0, now)
             self.hosts.settle(host, now)
 
+    def unreachable(self) -> dict[str, int]:
+        """Hosts that could not be reached, and how many URLs wait there."""
+        closed = (host for host in self.hosts.all if host.closed.startswith(UNREACHABLE_BECAUSE))
+        return {host.name: count for host in closed if (count := len(host.queue.waiting(self.waits)))}
+
     def _release(self, source: int, depth: int, errand: Errand, now: float) -> None:
         """What a redirect claimed and did not reach waits in its own right."""
         for url in errand.claimed:
