@@ -74,7 +74,7 @@ async def crawl(folder: Path, pages: int = 60) -> None:
     run = Run(folder, *config.load(folder, [f"limits.pages={pages}"]), LabClock())
     parts = run.parts
     parts.crawl.fetcher = ReplayFetcher(
-        SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses, parts.db
+        SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db
     )
     await run.run([], lambda summary: None)
 

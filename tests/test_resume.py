@@ -96,7 +96,7 @@ async def crawl(folder: Path, chance: random.Random | None, lives: int = 1_000_0
     """One run; was it killed?"""
     run = Run(folder, *config.load(folder), LabClock())
     parts = run.parts
-    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses, parts.db)
+    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
     parts.crawl.fetcher = Fragile(replay, run, chance, lives) if chance else replay
     try:
         await run.run([], lambda summary: None)

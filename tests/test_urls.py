@@ -1,5 +1,9 @@
 """URLs: join, canonicalise, take apart, and smell a trap."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,3 +162,30 @@ def test_from_person_takes_anything(text: str) -> None:
 def test_a_base_must_be_a_url() -> None:
     with pytest.raises(ValueError):
         urls.Base("no url")
+
+
+@pytest.mark.parametrize("seed", [None, "0", "random", "123"])
+def test_keys_cannot_be_foretold(seed: str | None) -> None:
+    """Another process has other keys, even where Python's own hashes are the same everywhere."""
+    code = "from lycosa import urls; print(urls.key('http://example.org/'))"
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    env |= {"PYTHONHASHSEED": seed} if seed is not None else {}
+    keys = {subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True).stdout for _ in "ab"}
+    assert len(keys) == 2
+
+
+def test_a_key_stands_for_one_url() -> None:
+    assert urls.key("http://example.org/") == urls.key("http://example." + "org/") != urls.key("http://example.org/2")
+    assert urls._keyed("http://example.org/") == urls._keyed("http://example." + "org/") != urls._keyed("http://x/")
+
+
+@pytest.mark.parametrize(
+    ("name", "public", "private"),
+    [
+        ("www.example.co.uk", "example.co.uk", "example.co.uk"),
+        ("a.someone.blogspot.com", "blogspot.com", "someone.blogspot.com"),
+        ("127.0.0.1", "127.0.0.1", "127.0.0.1"),
+    ],
+)
+def test_registered_domain(name: str, public: str, private: str) -> None:
+    assert (urls.registered_domain(name), urls.registered_domain(name, private=True)) == (public, private)

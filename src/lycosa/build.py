@@ -13,6 +13,8 @@ from lycosa import __version__, config, urls
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.fetch.http import Http
+from lycosa.fetch.network import Network
+from lycosa.fetch.outage import Asks, Outage
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
@@ -46,6 +48,7 @@ class Parts:
     frontier: DurableFrontier
     db: CrawlDb
     http: Http
+    outage: Outage
     store: VisitStore
     totals: Totals
     judge: Judge
@@ -64,7 +67,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     db = CrawlDb(folder / "crawl.db")
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_with_sitemaps(settings), clock.now)
-    fetcher = make_fetcher(http, db, settings, frontier, clock)
+    outage = Outage(http, Network(settings.fetch), clock)
+    fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store))
     sinks: list[Sink] = [totals, store, *make_revision(strategy, frontier, at_once=settings.fetch.concurrency == 1)]
@@ -74,7 +78,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         sinks.append(search)
     parser = Parsers(HtmlParser(robot=settings.fetch.user_agent.split("/", 1)[0].split(" ", 1)[0].lower()))
     crawl = Crawl(frontier, fetcher, Guarded(parser, folder), judge, strategy, sinks, content_digest)
-    return Parts(folder, settings, crawl, frontier, db, http, store, totals, judge, strategy, search)
+    return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search)
 
 
 def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], source: config.Source) -> Any:
@@ -131,7 +135,8 @@ def make_frontier(
     def waits(number: int) -> bool:
         return frontier.waits(number, frontier.waits_with(number))
 
-    hosts = Hosts(settings.fetch, lambda number, score: frontier.waits(number, score))
+    most = settings.scope.max_hosts_per_domain
+    hosts = Hosts(settings.fetch, lambda number, score: frontier.waits(number, score), most)
     frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock, chosen(settings.fetch, settings.limits))
     if isinstance(strategy, Listing):
         frontier.choose_by_lists(strategy)
@@ -167,7 +172,7 @@ def make_search(
 
 
 def make_fetcher(
-    http: Http, db: CrawlDb, settings: config.Config, frontier: DurableFrontier, clock: Clock
+    http: Asks, db: CrawlDb, settings: config.Config, frontier: DurableFrontier, clock: Clock
 ) -> Redirects:
     """Read it from inside out: one request, retried, allowed by robots.txt, led on by redirects."""
 
@@ -178,7 +183,7 @@ def make_fetcher(
 
     robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
     shelf = Shelf(db.path.parent if isinstance(db.path, Path) else None)
-    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses, shelf)
+    return Redirects(robots, settings.fetch.max_redirects, frontier.refuses_hop, shelf)
 
 
 def _warc(folder: Path, rules: config.Store) -> WarcWriter | None:

@@ -38,6 +38,7 @@ class Scope(Struct, frozen=True, forbid_unknown_fields=True):
     exclude: list[str] = []  # regular expressions searched in the whole URL
     max_depth: Whole = 50
     max_pages_per_host: Whole = 0
+    max_hosts_per_domain: Whole = 1_000  # of one registered domain
     max_url_length: Positive = 2_000
     max_repeats: Positive = 3  # of one segment in a path
     max_queries_per_path: Positive = 1_000  # different queries to one path

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.build import Parts, build
 from lycosa.clock import WallClock
 from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
+from lycosa.frontier.outlook import Outlook, status_of
 from lycosa.output.recent import Recent
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
@@ -28,6 +30,9 @@ from lycosa.store import retry
 from lycosa.types import BadInput, Clock, Link, Stateful
 
 COMMIT_EVERY_S = 0.5
+_ANSWERED = (
+    "SELECT final_url FROM (SELECT n, final_url FROM visits WHERE status > 0 ORDER BY n DESC LIMIT 100) ORDER BY n"
+)
 _FIRST_BODIES = "SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''"
 SUMMARY_EVERY_S = 1.0
 _MAY_PASS = frozenset({"robots-unreachable", "host-closed", "tls", "http-408"})  # beside what is tried again at once
@@ -93,6 +98,7 @@ class Run:
         parts.crawl.bodies.update(db.execute(_FIRST_BODIES))
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
+        parts.outage.remember(url for (url,) in db.execute(_ANSWERED))
         if parts.search:
             parts.search.load(db)
         parts.frontier.quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)
@@ -130,6 +136,7 @@ class Run:
             "failed_seeds": [
                 {"url": url, "error": failed[url].error, "detail": failed[url].detail} for url in seeds if url in failed
             ],
+            "unreachable": self.parts.frontier.unreachable(),
             "may_pass": sum(self._may_pass(one.error) for one in failed.values()),
         }
         if retry_failed:
@@ -227,14 +234,20 @@ class Run:
         parts.db.put("spent_s", repr(self._seconds()))
         parts.db.put("ended", parts.frontier.ended)
         parts.db.put("refused", msgspec.json.encode(parts.frontier.refused).decode())
-        parts.db.put("outlook", msgspec.json.encode(parts.frontier.outlook()).decode())
+        parts.db.put("outlook", msgspec.json.encode(self._outlook()).decode())
+
+    def _outlook(self) -> Outlook:
+        outage = self.parts.outage
+        next_try = outage.next_try if outage.since is not None else None
+        outlook = replace(self.parts.frontier.outlook(), no_network_since=outage.since, next_try=next_try)
+        return replace(outlook, status=status_of(outlook))
 
     def _seconds(self) -> float:
         return self._spent_s + self.clock.now() - self._started_at
 
     def _summarise(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
         """Totals as they are now, also written to summary.json."""
-        totals, outlook = self.parts.totals, self.parts.frontier.outlook()
+        totals, outlook = self.parts.totals, self._outlook()
         usage = resource.getrusage(resource.RUSAGE_SELF)
         summary = {
             "pages": totals.pages,

@@ -31,6 +31,8 @@ class Link(Struct, frozen=True, gc=False):
     depth: int = 0  # clicks from a seed, along the path it was found by
     start: int = 0  # the anchor is words[start:end] of the source page, so the words around it are its context
     end: int = 0
+    hop: str = ""  # where its redirects have led so far: what to fetch in its place
+    at: str = ""  # the host whose turn it is, if not its own: that of the hop, or one that keeps a robots.txt for it
 
 
 class Exchange(Struct, frozen=True, gc=False):
@@ -57,10 +59,11 @@ class Reply(Struct, frozen=True):
     at: float = 0.0  # when it was asked, seconds since the epoch
     seconds: float = 0.0  # how long the answer took
     wait_s: float = 0.0  # the host asked to be left alone at least this long
-    crawl_delay_s: float = 0.0  # between two requests, as its robots.txt asks
-    again: bool = False  # not an answer yet: the link goes back to the frontier, to be asked at `url`
+    crawl_delay_s: float | None = None  # between two requests, as its host's robots.txt asks; None: nothing learned
+    again: bool = False  # not an answer yet: the link goes back to the frontier and waits for the host of `url`
     exchanges: tuple[Exchange, ...] = ()  # redirects first, the answer last
     robots_tag: str = ""  # the X-Robots-Tag header
+    ip: str = ""  # the address that answered; empty behind a proxy
 
 
 class Page(Struct, frozen=True):

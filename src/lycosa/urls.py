@@ -1,7 +1,11 @@
 """URLs as the Web's standard reads them: join, canonicalise, take apart, and smell a trap."""
 
+import hashlib
+import os
 import re
+import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -61,14 +65,26 @@ def origin(url: str) -> str:
 
 
 def fingerprint(url: str) -> int:
-    """64 bits that stand for a URL; two of ten million URLs share theirs with a probability of three in a million."""
+    """64 bits that stand for a URL, the same in every process: for what is stored. Whoever wants to can make two URLs
+    that share them; two of ten million that nobody made do with a probability of three in a million."""
     return xxhash.xxh3_64_intdigest(url.encode())
 
 
+def _keyed(url: str, secret: bytes = os.urandom(16)) -> int:
+    return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8, key=secret).digest(), "big")
+
+
+# 64 bits that stand for a URL in this process, and that nobody outside can forge: a link made to share those of another
+# would hide it from the crawl. Python's own hash of text has a secret key (SipHash), unless it was switched off.
+_is_secret = sys.flags.hash_randomization and os.environ.get("PYTHONHASHSEED", "random") in ("", "random")
+key: Callable[[str], int] = hash if _is_secret else _keyed
+
+
 @lru_cache(maxsize=65_536)
-def registered_domain(name: str) -> str:
-    """The part of a host name that somebody registered (example.co.uk), or the name itself when there is none."""
-    return str(_suffixes()(name).top_domain_under_public_suffix or name)
+def registered_domain(name: str, private: bool = False) -> str:
+    """The part of a host name that somebody registered (example.co.uk), or the name itself when there is none;
+    `private` knows suffixes of companies too (someone.blogspot.com)."""
+    return str(_suffixes()(name, include_psl_private_domains=private).top_domain_under_public_suffix or name)
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from lycosa import build, config, urls
 from lycosa.db import CrawlDb
@@ -63,7 +64,7 @@ class World:
         offer = lambda _, found: self.sitemaps.extend(found)  # noqa: E731
         robots = Robots(layer, self.db, fetch, self.clock.now, offer, self.frontier.refuses)
         self.shelf = Shelf(most_bytes=2_000)
-        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses, self.shelf)
+        self.fetcher = Redirects(robots, fetch.max_redirects, self.frontier.refuses_hop, self.shelf)
         self.leases = 0
 
     async def crawl(self, *urls: str) -> list[Reply]:
@@ -442,7 +443,8 @@ async def test_a_link_that_waits_elsewhere_stays_there_when_it_is_found_again(se
     taken = await world.frontier.pop()
     assert taken == first
     busy = await world.frontier.pop()
-    world.frontier.done(Reply(first, url="http://b.example/target", status=302, again=True))
+    led = replace(first, hop="http://b.example/target")
+    world.frontier.done(Reply(led, url="http://b.example/target", status=302, again=True))
     world.frontier.push([first], [0.9])
     world.clock.ahead += 5
     assert world.frontier.hosts.take(world.clock.now()) is None  # b is busy, and nothing waits at a

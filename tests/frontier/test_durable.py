@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.db import CrawlDb
@@ -26,8 +28,10 @@ def make(
 ) -> DurableFrontier:
     db = CrawlDb(path).open()
     frontier: DurableFrontier
-    hosts = Hosts(config.Fetch(**{"delay_s": 1.0, **fetch}), lambda number, score: frontier.waits(number, score))
-    frontier = DurableFrontier(db, hosts, Scope(config.Scope(**(scope or {}))), merge, clock)
+    rules = config.Scope(**(scope or {}))
+    waits = lambda number, score: frontier.waits(number, score)  # noqa: E731
+    hosts = Hosts(config.Fetch(**{"delay_s": 1.0, **fetch}), waits, rules.max_hosts_per_domain)
+    frontier = DurableFrontier(db, hosts, Scope(rules), merge, clock)
     frontier.load()
     return frontier
 
@@ -170,11 +174,12 @@ async def test_a_redirect_waits_for_its_new_host(clock: Any) -> None:
     assert first == Link("http://b/1")
     moved = await take(frontier, clock)
     assert moved == Link("http://a/1")
-    done(frontier, moved, url="http://b/moved", again=True)  # b is busy: the hop waits for it
+    led = replace(moved, hop="http://b/moved")
+    done(frontier, led, url="http://b/moved", again=True)  # b is busy: the hop waits for it
     at = clock.now()
     done(frontier, first)
     again = await take(frontier, clock)
-    assert again == Link("http://a/1")
+    assert again == replace(led, at="b")
     assert clock.now() == at + 5.0
     exchanges = tuple(Exchange(url, b"", b"", b"", 0.0) for url in ("http://a/1", "http://b/moved"))
     done(frontier, again, url="http://b/moved", exchanges=exchanges)
@@ -297,6 +302,211 @@ async def test_a_long_rest_is_kept_across_a_restart(clock: Any, tmp_path: Path) 
     clock.advance(60.0)
     assert await take(make(clock, path), clock) == Link("http://a/2")
     assert clock.now() == at + 600.0
+
+
+async def test_the_rest_after_a_slow_reply_is_kept_across_a_kill(clock: Any, tmp_path: Path) -> None:
+    """Nobody else commits: the rest itself has to."""
+    path = tmp_path / "crawl.db"
+    frontier = make(clock, path, delay_factor=2.0)
+    push(frontier, ("http://a/1", 0.9), ("http://a/2", 0.5))
+    frontier._db.commit()
+    link = await take(frontier, clock)
+    assert link
+    done(frontier, link, seconds=9.0)
+    at = clock.now()
+    frontier._db.close()
+    again = make(clock, path, delay_factor=2.0)
+    assert await take(again, clock) == Link("http://a/2")
+    assert clock.now() == at + 18.0
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.2, 1.5, 1.6, 3.0])
+async def test_no_rest_is_forgotten_at_a_kill(clock: Any, tmp_path: Path, seconds: float) -> None:
+    """One that is hardly longer than the delay is not worth a commit: every host rests that much after a restart."""
+    path = tmp_path / "crawl.db"
+    frontier = make(clock, path)
+    push(frontier, ("http://a/1", 0.9))
+    frontier._db.commit()
+    link = await take(frontier, clock)
+    assert link
+    push(frontier, ("http://a/2", 0.9))
+    done(frontier, link, seconds=seconds)
+    at = clock.now()
+    frontier._db.close()
+    assert await take(make(clock, path), clock)
+    assert clock.now() >= at + seconds
+
+
+@pytest.mark.parametrize(("set_by_s", "rest_s"), [(-3_600.0, 600.0), (-60.0, 600.0), (3_600.0, 1.5), (100.0, 500.0)])
+async def test_when_the_clock_is_set_between_two_runs(
+    clock: Any, tmp_path: Path, set_by_s: float, rest_s: float
+) -> None:
+    """Back: the rest is what it was. Forward: it cannot be told from time that passed, but one delay is kept."""
+    path = tmp_path / "crawl.db"
+    clock.advance(10_000.0)
+    frontier = make(clock, path)
+    push(frontier, ("http://a/1", 0.9), ("http://a/2", 0.5))
+    link = await take(frontier, clock)
+    assert link
+    done(frontier, link, wait_s=600.0, error="http-503", status=503)
+    frontier._db.close()
+    clock._now += set_by_s
+    at = clock.now()
+    assert await take(make(clock, path), clock) == Link("http://a/2")
+    assert clock.now() - at == pytest.approx(rest_s)
+
+
+async def test_a_stored_rest_is_never_longer_than_the_longest(clock: Any, tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    frontier = make(clock, path)
+    push(frontier, ("http://a/1", 0.9))
+    frontier._db.execute("INSERT INTO hosts VALUES ('a', ?, 1.0, 0, 0, '')", (clock.now() + 1e9,))
+    frontier._db.commit()
+    frontier._db.close()
+    at = clock.now()
+    assert await take(make(clock, path, max_delay_s=100.0), clock) == Link("http://a/1")
+    assert clock.now() == at + 100.0
+
+
+async def close(clock: Any, path: Path | str = ":memory:", **fetch: Any) -> DurableFrontier:
+    """A frontier with a host that was closed, where two URLs wait."""
+    frontier = make(clock, path, **{"give_up_after": 2, **fetch})
+    push(frontier, *((f"http://dead/{number}", 0.5) for number in range(4)))
+    for _ in range(2):
+        link = await take(frontier, clock)
+        assert link
+        done(frontier, link, error="connect", status=0)
+    assert frontier.hosts.named("dead").closed
+    assert frontier.outlook().waiting == 0
+    return frontier
+
+
+async def test_a_host_that_could_not_be_reached_is_tried_again_after_hours(clock: Any) -> None:
+    frontier = await close(clock)
+    push(frontier, ("http://dead/new", 0.9), ("http://live/", 0.1))  # what is found meanwhile waits too
+    assert frontier.unreachable() == {"dead": 3}
+    assert frontier.outlook().waiting == 1
+    link = await take(frontier, clock)
+    assert link == Link("http://live/")
+    clock.advance(7 * 3_600.0)
+    assert await take(frontier, clock) == Link("http://dead/new")
+    assert frontier.outlook().waiting == 2
+    done(frontier, Link("http://dead/new"))
+    done(frontier, link)
+    assert await drain(frontier, clock) == ["http://dead/2", "http://dead/3"]
+
+
+async def test_such_a_host_gets_one_try(clock: Any) -> None:
+    frontier = await close(clock)
+    push(frontier, ("http://live/", 0.1))
+    link = await take(frontier, clock)
+    assert link
+    clock.advance(7 * 3_600.0)
+    again = await take(frontier, clock)
+    assert again == Link("http://dead/2")
+    done(frontier, again, error="connect", status=0, again=True)
+    done(frontier, link)
+    assert await take(frontier, clock) is None
+    assert (frontier.ended, frontier.outlook().waiting) == ("frontier empty", 0)
+
+
+async def test_the_next_run_tries_a_host_that_could_not_be_reached(clock: Any, tmp_path: Path) -> None:
+    frontier = await close(clock, tmp_path / "crawl.db")
+    frontier._db.commit()
+    frontier._db.close()
+    again = make(clock, tmp_path / "crawl.db", give_up_after=2)
+    assert await drain(again, clock) == ["http://dead/2", "http://dead/3"]
+
+
+@pytest.mark.parametrize("error", ["offline", "exhausted"])
+async def test_our_own_failures_count_against_no_host(clock: Any, error: str) -> None:
+    frontier = make(clock, give_up_after=2)
+    push(frontier, ("http://a/1", 0.5))
+    for kind in ("connect", error, error, error):
+        link = await take(frontier, clock)
+        assert link
+        done(frontier, link, error=kind, status=0, again=True)
+    assert frontier.hosts.named("a").failures == 1
+    assert await drain(frontier, clock) == ["http://a/1"]
+
+
+async def test_a_link_whose_errand_ends_at_a_closed_host_comes_home(clock: Any) -> None:
+    """It waits there for a robots.txt or a redirect; its next turn is one at its own host, and it starts again."""
+    frontier = make(clock, give_up_after=1, delay_s=0.0)
+    push(frontier, ("http://k/1", 0.9), ("http://a/1", 0.5), ("http://b/1", 0.4))
+    at_k, robots, redirect = [await take(frontier, clock) for _ in range(3)]
+    assert at_k
+    assert robots
+    assert redirect
+    done(frontier, robots, url="http://k/robots.txt", status=0, again=True)
+    done(frontier, replace(redirect, hop="http://k/new"), url="http://k/new", status=302, again=True)
+    done(frontier, at_k, error="connect", status=0)
+    assert [await take(frontier, clock) for _ in range(2)] == [robots, redirect]
+    assert frontier.refuses_hop("http://k/new") == "host-closed"
+    assert frontier.outlook().waiting == 0  # but what the redirect claimed is known, and waits for its host
+    assert frontier.knows(Link("http://k/new"))
+
+
+class TestWildcardDomains:
+    """One machine that answers to any name of its domain."""
+
+    def hosts(self, count: int, domain: str = "trap.example.com") -> list[tuple[str, float]]:
+        return [(f"http://x{number}.{domain}/", 0.5) for number in range(count)]
+
+    async def test_a_domain_has_only_so_many_hosts(self, clock: Any) -> None:
+        frontier = make(clock, scope={"max_hosts_per_domain": 10})
+        push(frontier, *self.hosts(50), ("http://x1.trap.example.com/2", 0.5), source="http://seed/")
+        push(frontier, *((f"http://blog{number}.blogspot.com/", 0.5) for number in range(50)), source="http://seed/")
+        push(frontier, *((f"http://shop{number}.co.uk/", 0.5) for number in range(50)), source="http://seed/")
+        assert frontier.refused == {"trap-hosts": 40}
+        assert frontier.outlook().known == 111
+        assert frontier.refuses("http://x77.trap.example.com/") == "trap-hosts"
+        assert frontier.refuses("http://x7.trap.example.com/other") == ""
+
+    async def test_seeds_are_not_limited(self, clock: Any) -> None:
+        frontier = make(clock, scope={"max_hosts_per_domain": 10})
+        push(frontier, *self.hosts(50))
+        assert frontier.outlook().known == 50
+
+    async def requests(self, clock: Any, ip: Callable[[str], str], domain: str) -> list[float]:
+        """When each request is made, where every answer takes 0.1 s."""
+        frontier, times = make(clock, delay_s=1.0), []
+        push(frontier, *self.hosts(40, domain))
+        while link := await take(frontier, clock):
+            times.append(clock.now())
+            clock.advance(0.1)
+            done(frontier, link, ip=ip(link.url))
+        return times
+
+    async def test_names_of_one_server_share_one_delay(self, clock: Any) -> None:
+        times = await self.requests(clock, lambda url: "192.0.2.1", "trap.example.com")
+        gaps = [after - before for before, after in pairwise(times[10:])]
+        assert min(gaps) >= 1.0
+
+    async def test_a_retry_after_holds_for_all_names(self, clock: Any) -> None:
+        frontier = make(clock, delay_s=1.0)
+        push(frontier, *self.hosts(12))
+        for number in range(8):
+            link = await take(frontier, clock)
+            assert link
+            slow = {"wait_s": 100.0, "error": "http-429", "status": 429} if number == 7 else {}
+            done(frontier, link, ip="192.0.2.1", **slow)
+        at = clock.now()
+        assert await take(frontier, clock)
+        assert clock.now() >= at + 100.0
+
+    @pytest.mark.parametrize(
+        ("ip", "domain"),
+        [
+            (str, "big-university.example.com"),
+            (lambda url: "192.0.2.1", "blogspot.com"),
+            (lambda url: "", "example.com"),
+        ],
+    )
+    async def test_others_do_not(self, clock: Any, ip: Callable[[str], str], domain: str) -> None:
+        """Servers of their own, domains of their own on one server, addresses that are not known."""
+        times = await self.requests(clock, ip, domain)
+        assert times[-1] - times[0] < 5.0
 
 
 HOSTS, PATHS = st.sampled_from("abc"), st.integers(1, 6)

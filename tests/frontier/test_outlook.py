@@ -1,5 +1,6 @@
 """One sentence says why little happens."""
 
+import re
 from typing import Any
 
 import pytest
@@ -44,3 +45,8 @@ def test_the_time_is_told() -> None:
     told = status_of(Outlook(**{**QUIET, "hosts_resting": 4, "next_due": 1_000_000.0}))
     assert told.startswith("4 hosts resting until ")
     assert told.count(":") == 2
+
+
+def test_an_outage_is_told_before_all_else() -> None:
+    down = status_of(Outlook(**{**QUIET, "in_flight": 8, "no_network_since": 86_400.0, "next_try": 86_700.0}))
+    assert re.fullmatch(r"no network since \d\d:\d0:00; next try \d\d:\d5:00", down)

@@ -41,6 +41,7 @@ async def ask(fetcher: Any, url: str) -> tuple[list[str], Reply]:
         if not reply.again:
             return hops, reply
         hops.append(reply.url)
+        link = reply.link
     raise AssertionError("it never ends")
 
 

@@ -91,3 +91,21 @@ def test_a_detail_that_tells_more_is_shown_but_does_not_speak_to_the_terminal() 
 def test_what_became_of_the_retried() -> None:
     lines = ending(summary(retried={"urls": 9, "failed": 2, "waiting": 3}), "c", False)
     assert lines[1] == "Retried 9 failed URLs: 4 succeeded, 2 failed again, 3 still queued."
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        ({"a": 1}, "1 URL waits at a host that could not be reached: a. The next run tries again."),
+        (
+            {"a": 1, "b": 3, "c": 2, "d": 1},
+            "7 URLs wait at hosts that could not be reached: b, c, a and 1 more. The next run tries again.",
+        ),
+    ],
+)
+def test_what_waits_at_hosts_that_could_not_be_reached_is_named(hosts: dict[str, int], words: str) -> None:
+    assert words in ending(summary(unreachable=hosts), "stars", False)
+
+
+def test_nothing_is_said_of_hosts_when_all_could_be_reached() -> None:
+    assert not any("reached" in line for line in ending(summary(unreachable={}), "stars", False))

@@ -115,6 +115,8 @@ def test_why_it_stopped_or_what_it_waits_for(db: CrawlDb) -> None:
     assert status(read_report(db), running=True) == "running"
     db.put("outlook", '{"waiting": 1, "status": "2 good hosts resting; 9 others have nothing good enough"}')
     assert status(read_report(db), running=True).startswith("running: 2 good hosts resting; 9 others")
+    db.put("outlook", '{"status": "no network since 14:02:11; next try 14:07:11"}')
+    assert status(read_report(db), running=True) == "running: no network since 14:02:11; next try 14:07:11"
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 80))

@@ -126,7 +126,7 @@ async def test_money_that_outgrows_numbers_is_scaled_down(clock: Any) -> None:
     otie = Otie(list_size=1, beta=0.0, recrawl=False, a=1e7)
     cash, frontier = await crawl(otie, clock)
     assert list(cash) == ["A", "C", "D", "B", "E"]
-    assert max(frontier._scores) <= 1e8
+    assert max(frontier._table.scores) <= 1e8
     assert cash["B"] < 1e-8  # it waited with half of all money when C made it worthless
 
 

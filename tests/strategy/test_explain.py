@@ -72,7 +72,7 @@ def write(folder: Path, strategy: str, topic: str) -> Path:
 async def crawl(folder: Path, pages: int) -> None:
     run = Run(folder, *config.load(folder, [f"limits.pages={pages}"]), LabClock())
     parts = run.parts
-    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses, parts.db)
+    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
     parts.crawl.fetcher = Unhurried(replay)
     await run.run([], lambda summary: None)
 

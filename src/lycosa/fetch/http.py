@@ -123,6 +123,7 @@ class Http:
                 answer.close()  # the rest is not read
         headers = answer.headers
         content_type = _readable(headers.get("Content-Type", ""))
+        ip = getattr(answer, "ip", "")
         reply = Reply(
             link,
             url=link.url,
@@ -132,8 +133,9 @@ class Http:
             detail=content_type if error == "content-type" else _location(headers.get("Location", "")),
             at=at,
             wait_s=_retry_after(headers.get("Retry-After", ""), at),
-            exchanges=(Exchange(link.url, _asked(answer), head, payload, at, getattr(answer, "ip", "")),),
+            exchanges=(Exchange(link.url, _asked(answer), head, payload, at, ip),),
             robots_tag=_readable(", ".join(headers.getall("X-Robots-Tag", ()))),
+            ip="" if self._proxy else ip,
         )
         return _decoded(reply, payload, headers.get("Content-Encoding", ""), most)
 

@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.fetch.http import EXHAUSTED, Http
+from lycosa.fetch.http import EXHAUSTED
+from lycosa.fetch.outage import OFFLINE, Asks
 from lycosa.types import Link, Reply
 
 PASSING = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete", "http-429"})
@@ -12,7 +13,7 @@ PASSING = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete", 
 class Retries:
     """Counts the tries of each URL that failed; after the last one the failure stands."""
 
-    def __init__(self, inner: Http, rules: config.Fetch) -> None:
+    def __init__(self, inner: Asks, rules: config.Fetch) -> None:
         self.inner = inner
         self.rules = rules
         self._tries: dict[str, int] = {}
@@ -20,7 +21,7 @@ class Retries:
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         reply = await self.inner.fetch(link, accept, most)
-        if reply.error == EXHAUSTED:
+        if reply.error in (EXHAUSTED, OFFLINE):
             return replace(reply, again=True)
         if reply.error == "disconnected" and link.url not in self._dropped:
             # a kept connection may be closed at any time: no failure yet, but the next try waits for its turn

@@ -45,15 +45,14 @@ class Robots:
         self._rules: OrderedDict[str, Rules] = OrderedDict()
         self._memory_bytes = 0
         self._moved: dict[str, tuple[str, int]] = {}  # origin to where its robots.txt was moved, and hops so far
-        self._sent: dict[str, str] = {}  # links that wait at another host than their own, and at which
 
     async def fetch(self, link: Link) -> Reply:
-        leased = self._sent.pop(link.url, urls.host(link.url))  # only this host may be asked now
+        leased = link.at or urls.host(link.url)  # only this host may be asked now
         origin = urls.origin(link.url)
         rules = self._rules_for(origin) or self._settle(origin)
         url = link.url if rules else self._moved.get(origin, (f"{origin}/robots.txt", 0))[0]
         if urls.host(url) != leased:
-            return self._send(link, url, Reply(link, error="robots", at=self._now()))
+            return _send(link, url, Reply(link, error="robots", at=self._now()))
         if rules is None:
             return await self._ask(origin, url, link)
         if rules.unreachable:
@@ -62,12 +61,6 @@ class Robots:
             return Reply(link, url=link.url, error="robots", at=self._now())
         reply = await self.inner.fetch(link)
         return replace(reply, crawl_delay_s=rules.crawl_delay_s)
-
-    def _send(self, link: Link, url: str, reply: Reply) -> Reply:
-        """Not yet: the link has to wait until the host of `url` is due."""
-        if urls.host(url) != urls.host(link.url):
-            self._sent[link.url] = urls.host(url)
-        return replace(reply, link=link, url=url, again=True, status=0, exchanges=())
 
     def _rules_for(self, origin: str) -> Rules | None:
         rules = self._rules.get(origin)
@@ -99,17 +92,17 @@ class Robots:
         """Spend this lease on the robots.txt; the link itself is asked another time."""
         reply = await self.inner.fetch(Link(url), ANY, MOST_BYTES)
         if reply.again:
-            return self._send(link, url, reply)
+            return _send(link, url, reply)
         _, hops = self._moved.pop(origin, ("", 0))
         target = urls.Base(url).join(reply.detail) if 300 <= reply.status < 400 and reply.detail else ""
         if target and hops < _MOST_HOPS:
             self._moved[origin] = target, hops + 1
-            return self._send(link, link.url if self._settle(origin) else target, replace(reply, error=""))
+            return _send(link, link.url if self._settle(origin) else target, replace(reply, error=""))
         if reply.status == 0 and reply.error not in _BROKEN:
             return replace(reply, link=link, url=link.url)  # the host cannot be reached at all: so neither can the page
         rules = self._read(origin, reply)
         own = urls.host(url) == urls.host(link.url)  # what it asks for holds for its own host
-        return self._send(link, link.url, replace(reply, error="", crawl_delay_s=rules.crawl_delay_s if own else 0.0))
+        return _send(link, link.url, replace(reply, error="", crawl_delay_s=rules.crawl_delay_s if own else None))
 
     def _read(self, origin: str, reply: Reply) -> Rules:
         if is_passing(reply.error) or reply.error in _BROKEN:
@@ -132,3 +125,8 @@ class Robots:
         while self._memory_bytes > _MOST_MEMORY_BYTES and len(self._rules) > 1:
             self._memory_bytes -= self._rules.popitem(last=False)[1].size_bytes
         return rules
+
+
+def _send(link: Link, url: str, reply: Reply) -> Reply:
+    """Not yet: the link has to wait until the host of `url` is due."""
+    return replace(reply, link=link, url=url, again=True, status=0, exchanges=())

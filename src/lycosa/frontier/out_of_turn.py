@@ -2,15 +2,16 @@
 
 from lycosa import urls
 from lycosa.db import WAITING
-from lycosa.frontier.durable import LEASED, DurableFrontier
+from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.table import LEASED
 from lycosa.types import Link
 
 
 def lease(frontier: DurableFrontier, link: Link) -> None:
     """Begin the lease that `done` ends. A URL that no page has led to this time is made known."""
     if not frontier.knows(link):
-        frontier._reached(link.url, frontier.number(link.source))
+        frontier._places.reached(link.url, frontier.number(link.source))
     number = frontier.number(link.url)
-    frontier._waiting -= frontier._states[number] == WAITING
-    frontier._states[number] = LEASED
+    frontier._places.waiting -= frontier._table.states[number] == WAITING
+    frontier._table.states[number] = LEASED
     frontier._leases[link.url] = number, frontier.hosts.named(urls.host(link.url))

@@ -18,6 +18,8 @@ class Outlook(Struct, frozen=True):
     refused: dict[str, int]
     ended: str
     held_back: int = 0  # hosts that are due, but have nothing good enough while better ones rest
+    no_network_since: float | None = None  # when our own network was found to be down; None while it is not
+    next_try: float | None = None  # when the network is tried again
     status: str = ""  # one sentence: why little or nothing happens; empty if enough does
 
 
@@ -25,6 +27,8 @@ def status_of(outlook: Outlook) -> str:
     """Why it ended, or what it waits for."""
     if outlook.ended:
         return outlook.ended
+    if outlook.no_network_since:
+        return f"no network since {_time(outlook.no_network_since)}; next try {_time(outlook.next_try)}"
     due = outlook.hosts_due - outlook.held_back
     if outlook.held_back:
         counts = {"answering": outlook.in_flight, "resting": outlook.hosts_resting}
@@ -33,8 +37,11 @@ def status_of(outlook: Outlook) -> str:
         return "; ".join(filter(None, [good, others]))
     if due or outlook.in_flight or not outlook.hosts_resting:
         return ""
-    until = datetime.fromtimestamp(outlook.next_due).strftime("%H:%M:%S") if outlook.next_due else "later"
-    return f"{_hosts(outlook.hosts_resting)} resting until {until}"
+    return f"{_hosts(outlook.hosts_resting)} resting until {_time(outlook.next_due)}"
+
+
+def _time(at: float | None) -> str:
+    return f"{datetime.fromtimestamp(at):%H:%M:%S}" if at else "later"
 
 
 def _hosts(count: int, good: bool = False) -> str:

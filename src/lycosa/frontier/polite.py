@@ -11,6 +11,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 from lycosa import config
+from lycosa.frontier.crowds import Crowds
 from lycosa.frontier.queue import HostQueue
 from lycosa.types import Reply
 
@@ -20,6 +21,8 @@ UNREACHABLE = frozenset({"timeout", "connect", "dns", "tls", "private-address"})
 UNASKED = frozenset(
     {"robots", "robots-unreachable", "host-closed"}
 )  # no request was made, so none has to be waited for
+OURS = frozenset({"exhausted", "offline"})  # failures of this machine or its network, not of the host
+UNREACHABLE_BECAUSE = "unreachable"  # how the reason begins for which a host is closed that may be opened again
 
 
 class Host:
@@ -47,9 +50,10 @@ class Host:
 class Hosts:
     """All hosts of a crawl, ordered by what they offer now and by when they are due."""
 
-    def __init__(self, rules: config.Fetch, waits: Callable[[int, float], bool]) -> None:
+    def __init__(self, rules: config.Fetch, waits: Callable[[int, float], bool], most_per_domain: int = 0) -> None:
         self.rules = rules
         self.all: list[Host] = []
+        self._crowds = Crowds(most_per_domain)
         self._waits = waits  # does this id wait with this score?
         self._by_name: dict[str, Host] = {}
         self._ready: list[tuple[float, int, int]] = []  # minus score, url id, host id; stale ones are passed over
@@ -60,7 +64,12 @@ class Hosts:
         if host is None:
             host = self._by_name[name] = Host(len(self.all), name)
             self.all.append(host)
+            self._crowds.enter(name)
         return host
+
+    def admits(self, name: str) -> bool:
+        """Is the host known, or may it be?"""
+        return name in self._by_name or self._crowds.admits(name)
 
     def find(self, name: str) -> Host | None:
         return self._by_name.get(name)
@@ -93,11 +102,24 @@ class Hosts:
                 if -minus < floor:
                     heappush(self._ready, (minus, number, host_id))
                     return None
+                if self._has_to_share(host, now):
+                    continue
                 host.state = BUSY
                 host.queue.advance()
                 return host, number
             self.settle(host, now)  # what it offered no longer waits: offer the next
         return None
+
+    def _has_to_share(self, host: Host, now: float) -> bool:
+        """Does the host rest because another name of the same server was just asked? If not, it is its turn."""
+        crowd = self._crowds.of(host.id, host.name)
+        if crowd and crowd.due_at > now:
+            host.state = RESTING
+            heappush(self._resting, (crowd.due_at, host.id))
+            return True
+        if crowd:
+            crowd.due_at = now + self.rules.delay_s
+        return False
 
     def settle(self, host: Host, now: float) -> None:
         """Give a host that is not busy its place: idle, resting or ready."""
@@ -117,16 +139,26 @@ class Hosts:
         if reply.error in UNASKED and not reply.status:
             self.settle(host, now)
             return
-        asked = max(reply.crawl_delay_s, reply.wait_s, rules.delay_factor * reply.seconds)
-        host.delay_s = max(rules.delay_s, min(reply.crawl_delay_s, rules.max_delay_s))
+        if reply.crawl_delay_s is not None:
+            host.delay_s = max(rules.delay_s, min(reply.crawl_delay_s, rules.max_delay_s))
+        asked = max(host.delay_s, reply.wait_s, rules.delay_factor * reply.seconds)
         host.due_at = now + max(rules.delay_s, min(asked, rules.max_delay_s))
+        if reply.ip:
+            self._crowds.answered(host.id, host.name, reply.ip)
+        if crowd := self._crowds.of(host.id, host.name):
+            crowd.due_at = max(crowd.due_at, host.due_at)
         if reply.error in UNREACHABLE:
             host.failures += 1
             if rules.give_up_after and host.failures >= rules.give_up_after:
-                host.closed = f"unreachable ({reply.error})"
-        else:
+                host.closed = f"{UNREACHABLE_BECAUSE} ({reply.error})"
+        elif reply.error not in OURS:
             host.failures = 0
         self.settle(host, now)
+
+    def reopen(self, host: Host) -> None:
+        """Give a host that could not be reached one more try: another failure closes it again."""
+        host.closed = ""
+        host.failures = max(0, self.rules.give_up_after - 1)
 
     def next_due(self) -> float | None:
         """When the first resting host may be asked; None if none rests."""

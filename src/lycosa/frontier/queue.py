@@ -79,6 +79,6 @@ class HostQueue:
             (minus * factor if -minus < below else minus, first, ids, at) for minus, first, ids, at in self._runs
         ]
 
-    def ids(self) -> set[int]:
-        """All ids that may wait here."""
-        return {number for _, _, ids, at in self._runs for number in ids[at:]}
+    def waiting(self, waits: Callable[[int, float], bool]) -> set[int]:
+        """All ids that wait here; `waits(id, score)` knows."""
+        return {number for minus, _, ids, at in self._runs for number in ids[at:] if waits(number, -minus)}

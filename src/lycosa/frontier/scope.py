@@ -54,7 +54,7 @@ class Scope:
         path, mark, _ = url.partition("?")
         if not mark:
             return True
-        key = urls.fingerprint(path)
+        key = urls.key(path)
         self._queries[key] += 1
         return self._queries[key] <= self.rules.max_queries_per_path
 

@@ -29,7 +29,13 @@ _PLENTY = 1_000_000_000
 
 # A recorded web has an end: no trap needs to be avoided, and nobody has to be spared.
 LAB = config.Config(
-    scope=config.Scope(max_depth=0, max_url_length=_PLENTY, max_repeats=_PLENTY, max_queries_per_path=_PLENTY),
+    scope=config.Scope(
+        max_depth=0,
+        max_hosts_per_domain=0,
+        max_url_length=_PLENTY,
+        max_repeats=_PLENTY,
+        max_queries_per_path=_PLENTY,
+    ),
     fetch=config.Fetch(delay_s=0.0, delay_factor=0.0, retries=0, concurrency=1, focus=0.0),
 )
 FIELD = replace(LAB, fetch=config.Fetch())  # as polite, as patient and with as many workers as a crawl of the live Web
@@ -147,7 +153,7 @@ def crawl_web(  # noqa: PLR0913
         scope = Inside(settings.scope, web) if isinstance(web, Fenced) else Scope(settings.scope)
         frontier = make_frontier(db, settings, scope, strategy, clock)
         frontier.quota = Quota(settings.limits, totals, 0.0, started_at)
-        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, db if robots else None, latency_s)
+        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses_hop, db if robots else None, latency_s)
         sinks: list[Sink] = [totals, fetches, *make_revision(strategy, frontier, at_once=True)]
         crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest)
         run_in_lab(clock, crawl.run([Link(url) for url in start_urls(seeds)], settings.fetch.concurrency))

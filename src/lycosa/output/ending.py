@@ -41,6 +41,8 @@ def ending(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> li
         told = f"{len(failed):,} of {number:,} {_plural(number, 'seed')} failed:"
         reasons = [*_reasons(failed)]
         lines += [f"{told} {reasons[0]}"] if len(reasons) == 1 else [told, *(f"  {line}" for line in reasons)]
+    if hosts := summary.get("unreachable"):
+        lines.append(_unreachable(hosts))
     if retried := summary.get("retried"):
         lines.append(_retried(retried))
     lines.append(_next(summary, shlex.quote(folder), stopped_by_user))
@@ -75,6 +77,16 @@ def _reasons(failed: Sequence[Mapping[str, str]]) -> Iterator[str]:
         told = f" ({printable(detail)})" if detail else ""
         remedy = _REMEDIES.get("http-5xx" if kind.startswith("http-5") else kind, "")
         yield f"{named}{more}: {kind}{told}{f', {remedy}' if remedy else ''}"
+
+
+def _unreachable(hosts: Mapping[str, int]) -> str:
+    """What waits at hosts that could not be reached."""
+    count, most = sum(hosts.values()), sorted(hosts, key=lambda name: -hosts[name])
+    named = ", ".join(printable(name) for name in most[:_MOST_NAMED])
+    more = f" and {len(hosts) - _MOST_NAMED:,} more" if len(hosts) > _MOST_NAMED else ""
+    waits = "URL waits" if count == 1 else "URLs wait"
+    where = "a host" if len(hosts) == 1 else "hosts"
+    return f"{count:,} {waits} at {where} that could not be reached: {named}{more}. The next run tries again."
 
 
 def _retried(retried: Mapping[str, int]) -> str:

@@ -145,7 +145,7 @@ class SearchStep:
         if self.targets:
             waiting = "SELECT url FROM urls WHERE state=? AND score >= ? AND score < ?"
             rows = db.execute(waiting, (WAITING, self.targets.target_score, SEED_SCORE))
-            self._open.update(urls.fingerprint(url) for (url,) in rows if self.targets.is_target(url))
+            self._open.update(urls.key(url) for (url,) in rows if self.targets.is_target(url))
 
     # -- watching -----------------------------------------------------------------------------------------------------
 
@@ -182,14 +182,14 @@ class SearchStep:
         elif not judged:
             self.sources.drop(url)
         if self.targets:
-            self._open -= {urls.fingerprint(url), urls.fingerprint(visit.reply.url)}
+            self._open -= {urls.key(url), urls.key(visit.reply.url)}
             for link in page.links:
                 if self.targets.is_target(link.url):
                     self._name(link.url)
 
     def _name(self, url: str) -> bool:
         """A URL of the target class came up; is it a new one that may be asked?"""
-        key = urls.fingerprint(url)
+        key = urls.key(url)
         if key in self._open or self.refuses(url):
             return False
         self._open.add(key)

@@ -67,11 +67,11 @@ def crawl_and_search(
     try:
         frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
         frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
-        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses, None, latency_s)
+        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses_hop, None, latency_s)
         ledger = Ledger(engine, db, SEARCH, clock)
         site = settings.scope.domains[0] if settings.scope.domains else ""
         known = strategy if isinstance(strategy, Targets) else None
-        step = SearchStep(SEARCH, ledger, frontier.bring, frontier.waiting, frontier.refuses, known, site)
+        step = SearchStep(SEARCH, ledger, frontier.bring, frontier.waiting, frontier.refuses_hop, known, site)
         frontier.more = step.more
         sinks: list[Sink] = [totals, fetches, step]
         crawl = Crawl(frontier, Waiting(fetcher), Parsers(), NoJudge(), strategy, sinks, content_digest)

@@ -1,0 +1,207 @@
+"""Tell an outage of our own network from hosts that fail: then the crawl pauses, and nothing counts against anybody.
+
+A request that failed may be the host's fault or ours. It is the host's if another host answers meanwhile. When nobody
+does, hosts that answered before are tried: a connection, no request. If none of them can be reached, the network is
+down. It is probably down, too, when several hosts that answered before do so no longer. Every request waits then, each
+in its turn: at growing intervals those hosts are tried again, and one of the requests that wait is let through. As soon
+as anything answers, the crawl goes on by itself.
+"""
+
+import asyncio
+import errno
+import os
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from lycosa import urls
+from lycosa.types import Clock, Link, Reply
+
+OFFLINE = "offline"  # the error of a request that failed for want of a network
+FIRST_PAUSE_S = 5.0  # before the network is tried again; doubled each time
+LONGEST_PAUSE_S = 300.0
+_LOST = frozenset({"connect", "dns", "timeout"})  # errors of a network that is down
+_UNDECIDED = frozenset({"exhausted", "disconnected", "private-address"})  # they prove neither
+_NO_ROUTE = (os.strerror(errno.ENETUNREACH), os.strerror(errno.ENETDOWN))  # what a machine without a network says
+_MOST_KEPT = 10  # hosts that answered last
+_MOST_TRIED = 5  # of them at once
+_LEAST_OTHERS = 2  # hosts beside the one that failed: with fewer there is nothing to compare with
+_SILENT = 3  # hosts that answered before and fail, one after the other, before that counts as an outage
+_MOST_DOUBTS = 4  # tries, while connections are accepted, before the hosts are at fault after all
+
+
+class Network(Protocol):
+    """What can be tried without a request."""
+
+    async def reaches(self, url: str) -> bool: ...  # does the host accept a connection?
+    async def resolves(self, url: str) -> bool: ...  # does the name service answer, be it that there is no such name?
+
+
+class Asks(Protocol):
+    """One request, one reply."""
+
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply: ...
+
+
+class Outage:
+    """A layer around single requests."""
+
+    def __init__(self, inner: Asks, network: Network, clock: Clock) -> None:
+        self.inner = inner
+        self.since: float | None = None  # when the network was found to be down
+        self.next_try = 0.0
+        self._network = network
+        self._clock = clock
+        self._pause_s = FIRST_PAUSE_S
+        self._answered: OrderedDict[str, str] = OrderedDict()  # addresses to URLs, the last to answer at the end
+        self._known: set[str] = set()  # hosts that have answered
+        self._silent: set[str] = set()  # those of them that have failed since anybody answered last
+        self._doubts = 0  # tries since then that failed although connections were accepted
+        self._answers = 0
+        self._under_way = 0
+        self._waiters: set[asyncio.Future[bool]] = set()  # for an answer
+        self._turn = asyncio.Lock()  # of those who wait for the network
+        self._trial: asyncio.Task[bool] | None = None
+
+    def remember(self, addresses: Iterable[str]) -> None:
+        """These URLs answered in earlier runs, the last of them last."""
+        for url in addresses:
+            self._keep(urls.host(url), url)
+
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
+        await self._wait_for_network()
+        self._under_way += 1
+        try:
+            reply = await self.inner.fetch(link, accept, most)
+        finally:
+            self._under_way -= 1
+        if reply.error in _LOST:
+            return replace(reply, error=OFFLINE, again=True, seconds=0.0) if await self._is_down(reply) else reply
+        if reply.error in _UNDECIDED:
+            self._look()
+        else:
+            self._keep(reply.ip or urls.host(link.url), link.url)
+            self._is_up()
+        return reply
+
+    def _keep(self, address: str, url: str) -> None:
+        self._known.add(urls.host(url))
+        self._answered[address] = url
+        self._answered.move_to_end(address)
+        if len(self._answered) > _MOST_KEPT:
+            self._answered.popitem(last=False)
+
+    def _is_up(self) -> None:
+        self._answers += 1
+        self._silent.clear()
+        self._doubts = 0
+        self._go_on()
+
+    def _go_on(self) -> None:
+        self.since = None
+        self._pause_s = FIRST_PAUSE_S
+        self._tell(True)
+
+    def _look(self) -> None:
+        """Let those decide who wait for an answer, if none can come any more or there is no need for one."""
+        if not self._under_way or self._is_silent():
+            self._tell(False)
+
+    def _tell(self, has_answered: bool) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(has_answered)
+
+    def _is_silent(self) -> bool:
+        return len(self._silent) >= _SILENT and self._doubts < _MOST_DOUBTS
+
+    async def _is_down(self, failed: Reply) -> bool:
+        """Was it the network's fault, not the host's?"""
+        self._silent |= {urls.host(failed.url)} & self._known
+        self._look()
+        if self.since is None and await self._works(failed):
+            return False
+        if self.since is None:
+            self.since = self._clock.now()
+            self.next_try = self.since + self._pause_s
+        return True
+
+    async def _works(self, failed: Reply) -> bool:
+        answers, others = self._answers, self._others(failed)
+        has_route = not any(words in failed.detail for words in _NO_ROUTE)
+        if failed.error != "connect" and not await _any(self._network.resolves, [failed.url, *others]):
+            return False
+        if failed.error == "dns":
+            return True
+        if has_route:  # else an answer tells nothing: it may come over a connection that was made before
+            if self._answers > answers or (
+                self._under_way and not self._is_silent() and await self._answer_before(None)
+            ):
+                return True
+            if self._is_silent():
+                return False
+        if len(others) < _LEAST_OTHERS:
+            return has_route  # nobody to compare with
+        return await self._others_answer(others) or (has_route and self._answers > answers)
+
+    async def _others_answer(self, others: list[str]) -> bool:
+        if self._trial is None:  # many may fail at once, but one trial is enough
+            self._trial = asyncio.ensure_future(_any(self._network.reaches, others))
+            self._trial.add_done_callback(self._forget_trial)
+        return await asyncio.shield(self._trial)
+
+    def _others(self, failed: Reply | None = None) -> list[str]:
+        """Hosts that have answered, the last first."""
+        host = urls.host(failed.url) if failed else ""
+        return [url for url in reversed(self._answered.values()) if urls.host(url) != host][:_MOST_TRIED]
+
+    def _forget_trial(self, _: object) -> None:
+        self._trial = None
+
+    async def _answer_before(self, when: float | None) -> bool:
+        """Wait until anything answers, or until a moment, or until nobody is left who could answer: did anything?"""
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def ring() -> None:
+            if not waiter.done():
+                waiter.set_result(False)
+
+        timer = None if when is None else self._clock.call_at(when, ring)
+        self._waiters.add(waiter)
+        try:
+            return await waiter
+        finally:
+            self._waiters.discard(waiter)
+            if timer:
+                timer.cancel()
+
+    async def _wait_for_network(self) -> None:
+        """Until it is back, or until it is this request's turn to find out."""
+        while self.since is not None:
+            async with self._turn:
+                while self.since is not None and self._clock.now() < self.next_try:
+                    await self._answer_before(self.next_try)
+                if self.since is None:
+                    continue
+                self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+                self.next_try = self._clock.now() + self._pause_s
+                if await _any(self._network.reaches, self._others()):
+                    self._doubts += 1
+                    if not self._is_silent():
+                        self._go_on()
+                return
+
+
+async def _any(ask: Callable[[str], Awaitable[bool]], about: list[str]) -> bool:
+    """Does it hold for one of them? They are asked all at once, and the first to say yes is enough."""
+    tasks = [asyncio.ensure_future(ask(url)) for url in about]
+    try:
+        for task in asyncio.as_completed(tasks):
+            if await task:
+                return True
+        return False
+    finally:
+        for task in tasks:
+            task.cancel()

@@ -1,0 +1,91 @@
+"""Many names, one server. A wildcard in the name service turns one machine into any number of hosts.
+
+So a registered domain may have only so many hosts, and when more than a few hosts of one domain turn out to have the
+same address, they share one delay. A host of such a domain whose address is not known yet is taken for one of them.
+Names below a suffix under which anybody may register (co.uk, but also blogspot.com) are domains of their own.
+"""
+
+from collections import Counter
+
+from lycosa import urls
+
+FEW = 4  # hosts of one domain that may share an address and be fetched as if they did not
+
+
+class Crowd:
+    """Hosts of one domain with one address."""
+
+    __slots__ = ("due_at", "hosts")
+
+    def __init__(self) -> None:
+        self.hosts: set[int] = set()
+        self.due_at = 0.0
+
+    def is_large(self) -> bool:
+        return len(self.hosts) > FEW
+
+
+class Crowds:
+    """Counts hosts by the last two labels of their names, and by registered domain only where those are many: the list
+    of suffixes takes a while to load, and most crawls never need it."""
+
+    def __init__(self, most_hosts: int) -> None:
+        self.most_hosts = most_hosts  # of one domain; 0: no limit
+        self._names: dict[str, list[str]] = {}  # by the last two labels
+        self._counts: dict[str, Counter[str]] = {}  # of hosts by domain, for those labels where it matters
+        self._by_address: dict[tuple[str, str], Crowd] = {}
+        self._by_host: dict[int, Crowd] = {}
+        self._large: dict[str, Crowd] = {}  # by domain
+
+    def enter(self, name: str) -> None:
+        """One host more."""
+        labels = _last_labels(name)
+        names = self._names.get(labels)
+        if names is None:
+            self._names[labels] = [name]
+            return
+        names.append(name)
+        if counts := self._counts.get(labels):
+            counts[_domain(name)] += 1
+
+    def admits(self, name: str) -> bool:
+        """May there be one more host, of this name?"""
+        labels = _last_labels(name)
+        names = self._names.get(labels, ())
+        if not self.most_hosts or len(names) < self.most_hosts:
+            return True
+        if labels not in self._counts:
+            self._counts[labels] = Counter(map(_domain, names))
+        return self._counts[labels][_domain(name)] < self.most_hosts
+
+    def answered(self, host: int, name: str, address: str) -> None:
+        """The host has this address."""
+        if len(self._names.get(_last_labels(name), ())) <= FEW:
+            return
+        key = _domain(name), address
+        crowd = self._by_address.get(key)
+        if crowd is None:
+            crowd = self._by_address[key] = Crowd()
+        if (before := self._by_host.get(host)) is not crowd:
+            if before:
+                before.hosts.discard(host)
+            self._by_host[host] = crowd
+            crowd.hosts.add(host)
+            if crowd.is_large():
+                self._large[key[0]] = crowd
+
+    def of(self, host: int, name: str) -> Crowd | None:
+        """The crowd that a host has to share its delay with, if any."""
+        if not self._large:
+            return None
+        crowd = self._by_host.get(host) or self._large.get(_domain(name))
+        return crowd if crowd and crowd.is_large() else None
+
+
+def _last_labels(name: str) -> str:
+    first, dot, last = name.rpartition(".")
+    return first.rpartition(".")[2] + dot + last
+
+
+def _domain(name: str) -> str:
+    return urls.registered_domain(urls.hostname(f"http://{name}/"), private=True)

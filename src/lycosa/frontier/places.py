@@ -1,0 +1,143 @@
+"""Which URL waits at which host: at its own, at the one it was led to, or at one that is closed for the time being."""
+
+from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+
+from array import array
+from collections import Counter
+from heapq import heappop, heappush
+from math import inf
+
+from msgspec.structs import replace
+
+from lycosa import urls
+from lycosa.db import DONE, WAITING
+from lycosa.frontier.errands import Errand, Errands
+from lycosa.frontier.focus import Focus
+from lycosa.frontier.lists import FetchList
+from lycosa.frontier.polite import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.frontier.table import LEASED, UrlTable
+from lycosa.types import Link, Reply
+
+CLOSED_S = 6 * 3_600.0  # after this time a host that could not be reached gets another try
+
+
+class Places:
+    """Moves URLs between the table's states and the queues of hosts, and keeps count."""
+
+    def __init__(self, table: UrlTable, hosts: Hosts, refused: Counter[str], focus: float) -> None:
+        self.table = table
+        self.hosts = hosts
+        self.errands = Errands()
+        self.focus = Focus(focus, self._scores_at)
+        self.list: FetchList | None = None
+        self.waiting = 0  # URLs at hosts that are not closed
+        self._refused = refused
+        self._closed: list[tuple[float, int]] = []  # when which host may be opened again
+
+    def rank(self, number: int) -> float:
+        """What orders a URL: its place on the list, else its score."""
+        score = self.table.scores[number]
+        return self.list.places.get(number, score) if self.list else score
+
+    def waits(self, number: int, rank: float) -> bool:
+        return self.table.states[number] == WAITING and self.rank(number) == rank
+
+    def put(self, number: int, host: Host, now: float) -> None:
+        """Let a URL wait at a host."""
+        self.table.states[number] = WAITING
+        self.waiting += not host.closed
+        self.focus.add(host, self.table.scores[number])
+        self.hosts.push(host, self.rank(number), array("I", [number]), now)
+
+    def lease(self, number: int, host: Host, now: float) -> Link:
+        """Take a URL from the host it waits at, with what is known of its errand."""
+        self.table.states[number] = LEASED
+        self.waiting -= 1
+        self.focus.began(host, self.table.scores[number], now)
+        link, errand = self.table.take(number), self.errands.get(number)
+        return replace(link, hop=errand.hop, at=errand.host.name) if errand else link
+
+    def send(self, number: int, reply: Reply, now: float) -> None:
+        """Let a link wait again: at the host its redirect or its robots.txt has led to, else at its own."""
+        link = reply.link
+        there, home = self.hosts.named(urls.host(reply.url)), self.hosts.named(urls.host(link.url))
+        if link.hop or there is not home:
+            self.errands.send(number, there, link.hop)
+        else:
+            self.errands.end(number)
+        self.put(number, there, now)
+
+    def finish(self, number: int, reply: Reply, now: float) -> None:
+        """The link is done, and with it what its redirects reached."""
+        self._strike(number)
+        for url in sorted({exchange.url for exchange in reply.exchanges if exchange.url != reply.link.url}):
+            self.reached(url, number)
+        errand = self.errands.end(number)
+        if errand and reply.url in errand.claimed:  # even if it could not be fetched, or may not: that is settled too
+            self.reached(reply.url, number)
+        if errand:
+            self._release(number, reply.link.depth, errand, now)
+
+    def reached(self, url: str, source: int) -> None:
+        """A redirect led here: the URL is known and done."""
+        number = self.table.number(url)
+        if not number:
+            self.table.insert(Link(url), source, 0.0, DONE)
+        elif self.table.states[number] != DONE:
+            if self.table.states[number] == WAITING:
+                host = self.hosts.named(urls.host(url))
+                self.waiting -= not host.closed
+                self.focus.add(host, self.table.scores[number], -1)
+            self._strike(number)
+
+    def close(self, host: Host, now: float) -> None:
+        """Nothing more is fetched at this host: what waits there no longer counts, until the host is opened again.
+        Links that wait there on an errand go home and start again."""
+        self.focus.ended(host, inf, now)
+        left = sorted(host.queue.waiting(self.waits))
+        host.queue = type(host.queue)()
+        host.state = IDLE
+        self.waiting -= len(left)
+        for number in left:
+            errand = self.errands.end(number)
+            if errand:
+                self._release(number, self.table.take(number).depth, errand, now)
+            home = self.hosts.named(self.table.host_of(number)) if errand else host
+            self.put(number, home, now)
+            if home.closed:
+                self._refused["host-closed"] += 1
+                if self.list:
+                    self.list.strike(number)
+        if host.closed.startswith(UNREACHABLE_BECAUSE):
+            heappush(self._closed, (now + CLOSED_S, host.id))
+
+    def reopen(self, now: float) -> None:
+        """Give hosts another try that could not be reached, if that is long enough ago."""
+        while self._closed and self._closed[0][0] <= now:
+            host = self.hosts.all[heappop(self._closed)[1]]
+            self.hosts.reopen(host)
+            self.waiting += len(self._scores_at(host))
+            self.focus.ended(host, 0.0, now)
+            self.hosts.settle(host, now)
+
+    def unreachable(self) -> dict[str, int]:
+        """Hosts that could not be reached, and how many URLs wait there."""
+        closed = (host for host in self.hosts.all if host.closed.startswith(UNREACHABLE_BECAUSE))
+        return {host.name: count for host in closed if (count := len(host.queue.waiting(self.waits)))}
+
+    def _release(self, source: int, depth: int, errand: Errand, now: float) -> None:
+        """What a redirect claimed and did not reach waits in its own right."""
+        for url in errand.claimed:
+            number = self.table.number(url)
+            if not number:
+                number = self.table.insert(Link(url, depth=depth), source, self.table.scores[source], LEASED)
+            if self.table.states[number] == LEASED:
+                self.put(number, self.hosts.named(urls.host(url)), now)
+
+    def _strike(self, number: int) -> None:
+        self.table.finish(number)
+        if self.list:
+            self.list.strike(number)
+
+    def _scores_at(self, host: Host) -> list[float]:
+        return [self.table.scores[number] for number in host.queue.waiting(self.waits)]

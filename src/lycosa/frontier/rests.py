@@ -1,0 +1,45 @@
+"""Hosts as crawl.db keeps them: how long each rests, so that a restart is as polite as if nothing had happened."""
+
+from collections.abc import Callable
+
+from lycosa.db import CrawlDb
+from lycosa.frontier.focus import PATIENCE_S
+from lycosa.frontier.polite import UNREACHABLE_BECAUSE, Host, Hosts
+
+FULL = "max_pages_per_host"  # why a host is closed
+UNSAVED_S = 0.5  # a rest may be longer than its host's delay by so much before it has to be saved at once
+_SAVED_AT = "saved_at"
+
+
+def least_rest_s(delay_s: float) -> float:
+    """How long a host rests after a restart: what was in flight, and what was not saved, is not known."""
+    return delay_s + UNSAVED_S if delay_s else 0.0
+
+
+class Rests:
+    """Writes a host after each of its replies, and reads them all at the start."""
+
+    def __init__(self, db: CrawlDb, now: Callable[[], float]) -> None:
+        self._db = db
+        self._now = now
+
+    def write(self, host: Host) -> None:
+        row = (host.name, host.due_at, host.delay_s, host.failures, host.pages, host.closed)
+        self._db.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def load(self, hosts: Hosts, most_pages: int) -> None:
+        """A host rests no longer than when it was saved, even if the clock has been set back since. One that could not
+        be reached gets one more try."""
+        now = self._now()
+        set_back_s = max(0.0, float(self._db.get(_SAVED_AT, "0")) - now)
+        for name, due_at, delay_s, failures, pages, closed in self._db.execute("SELECT * FROM hosts"):
+            host = hosts.named(name)
+            host.delay_s, host.failures, host.pages, host.closed = delay_s, failures, pages, closed
+            if closed == FULL and not 0 < most_pages <= pages:
+                host.closed = ""
+            elif closed.startswith(UNREACHABLE_BECAUSE):
+                hosts.reopen(host)
+            latest = now + hosts.rules.max_delay_s
+            host.due_at = max(min(due_at - set_back_s, latest), now + least_rest_s(delay_s))
+            host.is_quick = not host.closed and host.due_at - now <= PATIENCE_S
+        self._db.before_commit.append(lambda: self._db.put(_SAVED_AT, repr(self._now())))

@@ -1,0 +1,261 @@
+"""An outage of our own network: on the lab's clock with made-up hosts, and with a real server that goes away."""
+
+import asyncio
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lycosa import config, urls
+from lycosa.build import make_fetcher, make_frontier
+from lycosa.clock import WallClock
+from lycosa.db import CrawlDb
+from lycosa.fetch import outage
+from lycosa.fetch.outage import OFFLINE, Outage
+from lycosa.frontier.scope import Scope
+from lycosa.lab.clock import LabClock, run_in_lab
+from lycosa.run import Run
+from lycosa.strategy.breadth import BreadthFirst
+from lycosa.types import Exchange, Link, Reply
+
+HOSTS = [f"h{n}.example" for n in range(20)]
+
+
+class World:
+    """Hosts that answer after a while, on the lab's clock; the network and single hosts may be down for a time."""
+
+    def __init__(self, error: str = "connect") -> None:
+        self.clock = LabClock()
+        self.started = self.clock.now()
+        self.error = error
+        self.down: list[tuple[float, float]] = []  # of the network, in seconds from the start
+        self.dead: set[str] = set()  # hosts, for good
+        self.asked: list[tuple[float, str]] = []
+        self.tries = 0
+        self.told: set[float] = set()
+        self.keeps = False  # do connections that exist already go on?
+        self.kept: set[str] = set()
+        self.accepts = False  # are connections accepted even where nothing is answered?
+
+    @property
+    def seconds(self) -> float:
+        return self.clock.now() - self.started
+
+    @property
+    def is_down(self) -> bool:
+        return any(start <= self.seconds < end for start, end in self.down)
+
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
+        self.asked.append((self.seconds, link.url))
+        host, at = urls.host(link.url), self.clock.now()
+        await asyncio.sleep(3.0 if self.error == "timeout" else 0.2)
+        kept, self.kept = host in self.kept, self.kept | {host}
+        if (self.is_down and not (self.keeps and kept)) or host in self.dead:
+            detail = "Network is unreachable" if self.is_down and self.error == "connect" else ""
+            return Reply(link, url=link.url, error=self.error, detail=detail, at=at, seconds=self.clock.now() - at)
+        if link.url.endswith("robots.txt"):
+            return Reply(link, url=link.url, status=404, error="http-404", at=at, ip=host)
+        return Reply(
+            link, url=link.url, status=200, body=b"x", at=at, exchanges=(Exchange(link.url, b"", b"", b"", at),)
+        )
+
+    async def reaches(self, url: str) -> bool:
+        self.tries += 1
+        await asyncio.sleep(0.1)
+        return self.accepts or (not self.is_down and urls.host(url) not in self.dead)
+
+    async def resolves(self, url: str) -> bool:
+        return self.accepts or not self.is_down
+
+    def crawl(self, addresses: list[str], **rules: Any) -> dict[str, str]:
+        """The error of each URL."""
+        settings = config.Config(fetch=config.Fetch(**{"concurrency": 8, **rules}))
+        db = CrawlDb(":memory:").open()
+        frontier = make_frontier(db, settings, Scope(settings.scope), BreadthFirst(), self.clock)
+        self.frontier = frontier
+        self.outage = Outage(self, self, self.clock)
+        fetcher = make_fetcher(self.outage, db, settings, frontier, self.clock)
+        found: dict[str, str] = {}
+
+        async def work() -> None:
+            while link := await frontier.pop():
+                reply = await fetcher.fetch(link)
+                if self.outage.since is not None:
+                    self.told.add(self.outage.since)
+                if not reply.again:
+                    found[reply.link.url] = reply.error
+                frontier.done(reply)
+
+        async def main() -> None:
+            frontier.push([Link(url) for url in addresses], [1.0] * len(addresses))
+            await asyncio.gather(*(work() for _ in range(settings.fetch.concurrency)))
+
+        run_in_lab(self.clock, main())
+        return found
+
+
+PAGES = [f"http://{host}/{n}" for n in range(10) for host in HOSTS]
+
+
+@pytest.mark.parametrize("error", ["connect", "timeout", "dns"])
+def test_after_an_outage_every_page_is_there_and_nothing_was_counted(error: str) -> None:
+    world = World(error)
+    world.down = [(8.0, 250.0)]
+    assert world.crawl(PAGES, retries=0, give_up_after=1) == dict.fromkeys(PAGES, "")
+    assert len(world.told) == 1
+    assert world.outage.since is None
+    during = [at for at, _ in world.asked if 15.0 < at < 250.0]
+    assert len(during) <= 8  # one request for each try, and they come at growing intervals
+    assert world.seconds < 250.0 + outage.LONGEST_PAUSE_S + 60.0
+
+
+def test_several_outages() -> None:
+    world = World()
+    world.down = [(5.0, 20.0), (60.0, 65.0), (70.0, 100.0)]
+    assert world.crawl(PAGES, retries=0, give_up_after=1) == dict.fromkeys(PAGES, "")
+
+
+def test_the_intervals_grow_to_five_minutes() -> None:
+    world = World()
+    world.down = [(8.0, 5_000.0)]
+    assert set(world.crawl(PAGES, retries=0).values()) == {""}
+    during = [at for at, _ in world.asked if 15.0 < at < 5_000.0]
+    gaps = [round(after - before) for before, after in pairwise(during)]
+    assert gaps[:6] == [20, 40, 80, 160, 300, 300]
+
+
+def test_a_silent_name_service_at_the_start_makes_no_seed_final() -> None:
+    world = World("dns")
+    world.down = [(0.0, 100.0)]
+    assert world.crawl(["http://h1.example/"], retries=0, give_up_after=1) == {"http://h1.example/": ""}
+
+
+def test_no_network_at_the_start_makes_no_seed_final() -> None:
+    world = World()
+    world.down = [(0.0, 100.0)]
+    assert world.crawl(["http://h1.example/"], retries=0, give_up_after=1) == {"http://h1.example/": ""}
+
+
+def test_connections_that_are_accepted_but_never_answered() -> None:
+    world = World("timeout")
+    world.accepts, world.down = True, [(8.0, 40.0)]
+    assert world.crawl(PAGES, retries=0, give_up_after=1) == dict.fromkeys(PAGES, "")
+
+
+def test_without_a_route_it_does_not_count_that_connections_made_before_still_answer() -> None:
+    world = World()
+    world.keeps, world.down = True, [(0.7, 40.0)]
+    assert world.crawl(PAGES, retries=0, give_up_after=1, concurrency=4) == dict.fromkeys(PAGES, "")
+
+
+def test_one_host_without_a_route_is_no_outage() -> None:
+    """It has an address of a family that this machine has no network for."""
+    world = World()
+    layer = Outage(world, world, world.clock)
+
+    async def main() -> Reply:
+        for host in HOSTS[:3]:
+            await layer.fetch(Link(f"http://{host}/robots.txt"))
+        reply = Reply(
+            Link("http://v6.example/"), url="http://v6.example/", error="connect", detail="Network is unreachable"
+        )
+        layer.inner = SimpleNamespace(fetch=lambda *_: asyncio.sleep(0.1, reply))
+        return await layer.fetch(reply.link)
+
+    assert run_in_lab(world.clock, main()).error == "connect"
+
+
+def test_hosts_that_accept_connections_and_never_answer_again_are_given_up_in_the_end() -> None:
+    world = World("timeout")
+    world.accepts, world.down = True, [(30.0, 1e9)]
+    found = world.crawl(PAGES, retries=0)
+    assert set(found.values()) == {"", "timeout"}
+    assert world.frontier.ended == "frontier empty"
+
+
+def test_dead_hosts_alone_are_no_outage() -> None:
+    """They are all that is left at the end, but those who answered before still accept connections."""
+    world = World()
+    world.dead = set(HOSTS[10:])
+    found = world.crawl(PAGES, retries=0)
+    assert Counter(found.values())[""] == 100
+    assert not world.told
+    assert world.frontier.ended == "frontier empty"
+
+
+def test_a_host_alone_is_no_outage() -> None:
+    world = World()
+    world.dead = {"h1.example"}
+    assert world.crawl(["http://h1.example/"], retries=0) == {"http://h1.example/": "connect"}
+
+
+def test_while_others_answer_hardly_anything_is_tried() -> None:
+    world = World()
+    world.dead = {HOSTS[3]}
+    world.crawl(PAGES, retries=0, give_up_after=2)
+    assert world.tries <= 5  # once, when nothing else was under way
+
+
+def test_what_fails_for_want_of_a_network_says_so() -> None:
+    world = World()
+    layer = Outage(world, world, world.clock)
+
+    async def main() -> list[Reply]:
+        for host in HOSTS[:3]:
+            await layer.fetch(Link(f"http://{host}/robots.txt"))
+        world.down = [(world.seconds, world.seconds + 30.0)]
+        return [await layer.fetch(Link(f"http://{HOSTS[5]}/")) for _ in range(2)]
+
+    first, second = run_in_lab(world.clock, main())
+    assert (first.error, first.again) == (OFFLINE, True)
+    assert (second.error, second.again) == (OFFLINE, True)
+    assert layer.next_try > layer.since if layer.since else False
+
+
+async def test_a_real_server_that_goes_away_and_comes_back(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All hosts refuse connections for a while: the same run fetches every page."""
+    monkeypatch.setattr(outage, "FIRST_PAUSE_S", 0.05)
+    hosts = [f"127.0.0.{n}" for n in range(2, 8)]
+    listening: list[asyncio.Server] = []
+    writers: set[asyncio.StreamWriter] = set()
+    served: set[str] = set()
+
+    async def up() -> None:
+        for host in hosts:
+            listening.append(await asyncio.start_server(server._serve, host, server.port))
+
+    async def down() -> None:
+        for one in listening:
+            one.close()
+        listening.clear()
+        for writer in writers:
+            writer.transport.abort()
+
+    async def handle(path: str, headers: dict[str, str], writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
+        body = f"<title>{headers['host']}{path}</title>".encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        served.add(headers["host"] + path)
+        if len(served) == 20:
+            await down()
+            asyncio.get_running_loop().call_later(0.5, lambda: asyncio.ensure_future(up()))
+
+    server.handle = handle
+    seeds = [f"http://{host}:{server.port}/{n}" for n in range(8) for host in hosts]
+    (tmp_path / "crawl.toml").write_text(
+        f"seeds = {seeds!r}\n[topic]\nkind = 'keywords'\nwords = ['x']\n[strategy]\nkind = 'breadth-first'\n"
+        "[fetch]\nallow_private = true\ndelay_s = 0.01\nretries = 0\nbackoff_s = 0.0\ngive_up_after = 1\n"
+    )
+    await up()
+    run = Run(tmp_path, *config.load(tmp_path), WallClock())
+    try:
+        summary = await run.run([], lambda told: None)
+    finally:
+        await down()
+    assert summary["pages"] == len(seeds)
+    assert not summary["errors"]
