@@ -133,6 +133,23 @@ def test_a_silent_name_service_at_the_start_makes_no_seed_final() -> None:
     assert world.crawl(["http://h1.example/"], retries=0, give_up_after=1) == {"http://h1.example/": ""}
 
 
+def test_hosts_that_are_addresses_say_nothing_about_the_name_service() -> None:
+    world = World("dns")
+    layer = Outage(world, world, world.clock)
+
+    async def resolves(url: str) -> bool:
+        return "192.0.2." in url
+
+    async def main() -> Reply:
+        for n in range(6):
+            await layer.fetch(Link(f"http://192.0.2.{n}/robots.txt"))
+        world.resolves = resolves  # type: ignore[method-assign]
+        world.dead = {HOSTS[5]}
+        return await layer.fetch(Link(f"http://{HOSTS[5]}/"))
+
+    assert run_in_lab(world.clock, main()).error == OFFLINE
+
+
 def test_no_network_at_the_start_makes_no_seed_final() -> None:
     world = World()
     world.down = [(0.0, 100.0)]

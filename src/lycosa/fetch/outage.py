@@ -131,7 +131,7 @@ class Outage:
     async def _works(self, failed: Reply) -> bool:
         answers, others = self._answers, self._others(failed)
         has_route = not any(words in failed.detail for words in _NO_ROUTE)
-        if failed.error != "connect" and not await _any(self._network.resolves, [failed.url, *others]):
+        if failed.error != "connect" and not await self._names_answer(failed):
             return False
         if failed.error == "dns":
             return True
@@ -152,10 +152,15 @@ class Outage:
             self._trial.add_done_callback(self._forget_trial)
         return await asyncio.shield(self._trial)
 
-    def _others(self, failed: Reply | None = None) -> list[str]:
+    async def _names_answer(self, failed: Reply) -> bool:
+        """Does the name service? Hosts that are addresses tell nothing about it."""
+        named = [url for url in self._others(failed, _MOST_KEPT) if not _is_address(url)]
+        return await _any(self._network.resolves, [failed.url, *named[:_MOST_TRIED]])
+
+    def _others(self, failed: Reply | None = None, most: int = _MOST_TRIED) -> list[str]:
         """Hosts that have answered, the last first."""
         host = urls.host(failed.url) if failed else ""
-        return [url for url in reversed(self._answered.values()) if urls.host(url) != host][:_MOST_TRIED]
+        return [url for url in reversed(self._answered.values()) if urls.host(url) != host][:most]
 
     def _forget_trial(self, _: object) -> None:
         self._trial = None
@@ -192,6 +197,12 @@ class Outage:
                     if not self._is_silent():
                         self._go_on()
                 return
+
+
+def _is_address(url: str) -> bool:
+    """Is the host of a canonical URL an IP address?"""
+    name = urls.hostname(url)
+    return name.startswith("[") or name.rpartition(".")[2].isdigit()
 
 
 async def _any(ask: Callable[[str], Awaitable[bool]], about: list[str]) -> bool:
