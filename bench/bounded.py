@@ -25,6 +25,7 @@ from measure import HOSTS, WORDS, run, served
 from run import LYCOSA, POINTS, at
 
 from lycosa import config
+from lycosa.__main__ import leave
 from lycosa.clock import WallClock
 from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.run import Run, _prepare_process
@@ -155,6 +156,7 @@ def child(folder: Path, most: int, rows_file: str) -> None:
     rows = uvloop.run(crawl(folder, most))
     if rows_file:
         Path(rows_file).write_text(json.dumps(rows))
+    leave(0)  # as the command line does
 
 
 def main() -> None:

@@ -84,12 +84,6 @@ def test_a_row_is_used_again_and_starts_empty() -> None:
     assert (links.twins[row], links.turns[row], list(links.words(row)), links.found(row)) == (0, 0, [], [(1, 0)])
 
 
-def test_numbers_that_no_array_holds_are_bounded() -> None:
-    links = Links()
-    row = links.add(LOW, find(spot=1_000_000, depth=1_000_000))
-    assert (links.depths[row], links.found(row)) == (65_535, [(0, 65_535)])
-
-
 def test_words_of_links_that_are_gone_are_swept_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_FEW", 50)
     links, chance = Links(), random.Random(1)

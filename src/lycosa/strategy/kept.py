@@ -8,17 +8,18 @@ a note for each commit.
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from isal import isal_zlib
 from msgspec import Struct
 
-from lycosa.strategy.links import Find, Links
+from lycosa.strategy.links import COLUMNS, Find, Links
 from lycosa.strategy.sources import Source
 
 _encode, _decode = msgspec.msgpack.encode, msgspec.msgpack.decode
+_CODES = COLUMNS | {"spots": "H", "words": "I"}
 
 
 class Up(Struct, frozen=True, array_like=True):
@@ -31,7 +32,7 @@ class Up(Struct, frozen=True, array_like=True):
 
 
 class PageNote(Struct, frozen=True, array_like=True):
-    """A page and what it says of its links: one array for each column, as bytes."""
+    """A page and what it says of its links."""
 
     relevance: float
     label: str
@@ -39,35 +40,33 @@ class PageNote(Struct, frozen=True, array_like=True):
     cash: float
     luck: float
     up: Up | None
-    numbers: bytes  # the links in their order: ids in the frontier, then the marks, spots and depths of each
-    words: bytes  # of all links, one after the other
-    word_counts: bytes
-    judged: bytes  # context, own, elsewhere of each
-    others: bytes  # ids of links of which no more is to be learned
-    urls: list[tuple[int, str]]  # addresses of links that the frontier does not know, by their place; others come last
+    columns: dict[str, bytes]  # one for each thing that is said of links, in their order; words one after the other
+    told: bytes  # ids of links of which no more is to be learned
+    urls: dict[int, str]  # addresses of links that the frontier does not know, by their place; those told come last
 
     @classmethod
     def of(
         cls, source: Source, links: Links, finds: Sequence[Find], rows: Sequence[int], told: Sequence[int]
     ) -> PageNote:
-        numbers, words, judged = array("I"), array("I"), array("d")
-        urls = []
-        for at, (find, row) in enumerate(zip(finds, rows, strict=True)):
-            numbers.extend((links.ids[row], find.host, find.place, find.area, find.spot, find.depth))
-            words.extend(find.words)
-            judged.extend((find.context, find.own, find.elsewhere))
-            if not links.ids[row]:
-                urls.append((at, find.url))
-        urls += [(len(finds) + at, links.name_of(row)) for at, row in enumerate(told) if not links.ids[row]]
-        up = None
-        if row := source.up:
-            marks = links.hosts[row], links.places[row], links.areas[row]
-            up = Up(links.found(row), links.best[row], marks, list(links.words(row)))
-        return cls(
-            *(source.relevance, source.label, source.distance, source.cash, source.luck, up, numbers.tobytes()),
-            *(words.tobytes(), bytes(len(find.words) for find in finds), judged.tobytes()),
-            *(array("I", [links.ids[row] for row in told]).tobytes(), urls),
-        )
+        columns: dict[str, array[Any]] = {
+            "ids": array("I", [links.ids[row] for row in rows]),
+            "hosts": array("I", [find.host for find in finds]),
+            "places": array("I", [find.place for find in finds]),
+            "areas": array("I", [find.area for find in finds]),
+            "contexts": array("d", [find.context for find in finds]),
+            "owns": array("d", [find.own for find in finds]),
+            "elsewheres": array("d", [find.elsewhere for find in finds]),
+            "spots": array("H", [find.spot for find in finds]),
+            "depths": array("H", [find.depth for find in finds]),
+            "word_counts": array("B", [len(find.words) for find in finds]),
+            "words": array("I", [word for find in finds for word in find.words]),
+        }
+        others = array("I", [links.ids[row] for row in told])
+        urls = {at: finds[at].url for at, number in enumerate(columns["ids"]) if not number}
+        urls |= {len(finds) + at: links.name_of(told[at]) for at, number in enumerate(others) if not number}
+        packed = {name: column.tobytes() for name, column in columns.items()}
+        judged = source.relevance, source.label, source.distance, source.cash, source.luck
+        return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls)
 
     def pack(self) -> bytes:
         packed: bytes = isal_zlib.compress(_encode(self), 1)
@@ -77,21 +76,26 @@ class PageNote(Struct, frozen=True, array_like=True):
     def unpack(cls, packed: bytes) -> PageNote:
         return _decode(isal_zlib.decompress(packed), type=cls)
 
-    def finds(self) -> Iterator[tuple[int, Find]]:
-        """The links with their ids, in their order."""
-        numbers, words, judged = array("I", self.numbers), array("I", self.words), array("d", self.judged)
-        urls, first = dict(self.urls), 0
-        for at, count in enumerate(self.word_counts):
-            number, host, place, area, spot, depth = numbers[6 * at : 6 * at + 6]
-            context, own, elsewhere = judged[3 * at : 3 * at + 3]
-            own_words = words[first : first + count]
-            first += count
-            yield number, Find(urls.get(at, ""), spot, depth, own_words, context, own, elsewhere, host, place, area)
+    def arrays(self) -> dict[str, array[Any]]:
+        return {name: array(_CODES[name], column) for name, column in self.columns.items()}
 
-    def told(self) -> list[tuple[int, str]]:
+    def find(self, columns: Mapping[str, array[Any]], at: int) -> Find:
+        """What the page says of one of its links."""
+        first = sum(columns["word_counts"][:at])
+        words = columns["words"][first : first + columns["word_counts"][at]]
+        names = "contexts", "owns", "elsewheres", "hosts", "places", "areas"
+        spot, depth = columns["spots"][at], columns["depths"][at]
+        return Find(self.urls.get(at, ""), spot, depth, words, *(columns[name][at] for name in names))
+
+    def others(self) -> list[tuple[int, str]]:
         """Ids, or addresses where there is none, of the links of which no more is to be learned."""
-        urls, before = dict(self.urls), len(self.word_counts)
-        return [(number, urls.get(before + at, "")) for at, number in enumerate(array("I", self.others))]
+        before = len(self.columns["word_counts"])
+        return [(number, self.urls.get(before + at, "")) for at, number in enumerate(array("I", self.told))]
+
+
+def _up(links: Links, row: int) -> Up | None:
+    marks = links.hosts[row], links.places[row], links.areas[row]
+    return Up(links.found(row), links.best[row], marks, list(links.words(row))) if row else None
 
 
 class Batches:

@@ -22,7 +22,7 @@ from lycosa.db import CrawlDb
 from lycosa.strategy.addresses import quick_marks, words_of
 from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.leads import Leads
-from lycosa.strategy.links import SOURCES, Find
+from lycosa.strategy.links import MOST_SHORT, SOURCES, Find
 from lycosa.strategy.memory import Memory
 from lycosa.strategy.online import OTHER_VERSION, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
@@ -195,8 +195,9 @@ class Learned:
                 told.append(row)
                 continue
             own, words = words_of(link, page)
-            marks = map(number, quick_marks(link.url))
-            finds.append(Find(link.url, at // SPOT, link.depth, [*map(number, words)], UNKNOWN, UNKNOWN, 0.0, *marks))
+            host, place, area = map(number, quick_marks(link.url))
+            spot, depth, numbers = min(at // SPOT, MOST_SHORT), min(link.depth, MOST_SHORT), [*map(number, words)]
+            finds.append(Find(link.url, spot, depth, numbers, UNKNOWN, UNKNOWN, 0.0, host, place, area, row))
             links.append(link)
             said.append(own)
             counted.append(words)

@@ -8,7 +8,9 @@ does so before the frontier has seen them, so new ones have a name only until `s
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,7 +20,7 @@ SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 WORDS_KEPT = 16  # of a link, from all its pages
 _CHUNK = 4_096  # rows made at once
 _FEW = 1_000_000  # words; below that it is not worth sweeping up those of links that are gone
-_MOST_SHORT = 65_535
+MOST_SHORT = 65_535  # what a column of short numbers holds
 
 
 class Names(dict[str, int]):
@@ -59,6 +61,15 @@ class Find(Struct, gc=False):
     host: int
     place: int
     area: int
+    row: int = 0  # of a link that was known before
+
+
+COLUMNS = {  # what a page says of its links, each in an array; Links has columns of the same names
+    **dict.fromkeys(("ids", "hosts", "places", "areas"), "I"),
+    **dict.fromkeys(("contexts", "owns", "elsewheres"), "d"),
+    "depths": "H",
+    "word_counts": "B",
+}
 
 
 class Links:
@@ -70,7 +81,7 @@ class Links:
         self.best, self.finds, self._first_word = (array("I") for _ in range(3))  # best: the most relevant of its pages
         self.depths = array("H")
         self.contexts, self.owns, self.elsewheres, self.cash = (array("d") for _ in range(4))
-        self.counts, self.twins, self.turns, self._word_counts = (array("B") for _ in range(4))
+        self.counts, self.twins, self.turns, self.word_counts = (array("B") for _ in range(4))
         self.pages = tuple(array("I") for _ in range(SOURCES))  # the first few it was found on,
         self.spots = tuple(array("H") for _ in range(SOURCES))  # and where it stands on each of them
         self._words = array("I")  # of all links, one after the other
@@ -88,7 +99,7 @@ class Links:
     def _columns(self) -> Iterator[array[int] | array[float]]:
         yield from (self.ids, self.hosts, self.places, self.areas, self.best, self.finds, self._first_word, self.depths)
         yield from (self.contexts, self.owns, self.elsewheres, self.cash)
-        yield from (self.counts, self.twins, self.turns, self._word_counts)
+        yield from (self.counts, self.twins, self.turns, self.word_counts)
         yield from self.pages
         yield from self.spots
 
@@ -102,7 +113,8 @@ class Links:
 
     def find(self, url: str) -> int:
         """The row of a URL that waits, else 0."""
-        return self.row_of(self.number_of(url)) or (self._others.get(url, 0) if self._others else 0)
+        number, rows = self.number_of(url), self._rows
+        return (rows[number] if number < len(rows) else 0) or self._others.get(url, 0)
 
     def row_of(self, number: int) -> int:
         return self._rows[number] if number < len(self._rows) else 0
@@ -139,29 +151,26 @@ class Links:
 
     def words(self, row: int) -> Sequence[int]:
         first = self._first_word[row]
-        return self._words[first : first + self._word_counts[row]]
+        return self._words[first : first + self.word_counts[row]]
 
     def found(self, row: int) -> list[tuple[int, int]]:
         """The numbers of the first few pages it was found on, and where it stands on each of them."""
         return [(self.pages[at][row], self.spots[at][row]) for at in range(self.counts[row])]
 
-    def add(self, source: Source, find: Find, number: int = 0) -> int:
-        """A link that was not known before; `number` is its id if the frontier knows it already."""
+    def add(self, source: Source, find: Find) -> int:
+        """A link that was not known before; the frontier will know it when it is settled."""
         if not self._free:
             self._grow()
         row = self._free.pop()
         self.hosts[row], self.places[row], self.areas[row] = find.host, find.place, find.area
-        self.depths[row] = min(find.depth, _MOST_SHORT)
+        self.depths[row] = find.depth
         self.contexts[row], self.owns[row], self.elsewheres[row] = find.context, find.own, find.elsewhere
         self.cash[row], self.best[row] = source.cash, source.number
         self.finds[row] = self.counts[row] = 1
-        self.pages[0][row], self.spots[0][row] = source.number, min(find.spot, _MOST_SHORT)
+        self.pages[0][row], self.spots[0][row] = source.number, find.spot
         self._set_words(row, find.words)
-        if number:
-            self._put(number, row)
-        else:
-            self._others[find.url] = row
-            self._new.append(find.url)
+        self._others[find.url] = row
+        self._new.append(find.url)
         return row
 
     def again(self, row: int, source: Source, find: Find | None, best: Source) -> None:
@@ -180,10 +189,32 @@ class Links:
             self._left_behind += len(before)
             self._set_words(row, words)
         at = self.counts[row]
-        self.pages[at][row], self.spots[at][row] = source.number, min(find.spot, _MOST_SHORT)
+        self.pages[at][row], self.spots[at][row] = source.number, find.spot
         self.counts[row] = at + 1
         if source.relevance > best.relevance:
             self.best[row] = source.number
+
+    def add_many(self, source: Source, given: Mapping[str, array[Any]], which: Sequence[int]) -> range:
+        """Some links of a page, from the columns of its note; none of them was known before, and all have ids."""
+        first, count = len(self.ids), len(which)
+        starts = [*accumulate(given["word_counts"], initial=0)]
+        for at in which:
+            self._first_word.append(len(self._words))
+            self._words.extend(given["words"][starts[at] : starts[at + 1]])
+        pairs = [(getattr(self, name), given[name]) for name in COLUMNS]
+        for column, values in (*pairs, (self.spots[0], given["spots"])):
+            column.extend(values if count == len(values) else array(column.typecode, [values[at] for at in which]))
+        for column in (self.best, self.pages[0]):
+            column.extend(array("I", [source.number]) * count)
+        self.cash.extend(array("d", [source.cash]) * count)
+        for column in (self.finds, self.counts):
+            column.extend(array(column.typecode, [1]) * count)
+        for column in (self.twins, self.turns, *self.pages[1:], *self.spots[1:]):
+            column.frombytes(bytes(column.itemsize * count))
+        rows = range(first, first + count)
+        for row, number in zip(rows, self.ids[first:], strict=True):
+            self._put(number, row)
+        return rows
 
     def restore(
         self, pages: Sequence[tuple[int, int]], best: int, marks: tuple[int, int, int], words: Sequence[int]
@@ -201,7 +232,7 @@ class Links:
 
     def release(self, row: int) -> None:
         """Nobody needs what is known of this link any more."""
-        self._left_behind += self._word_counts[row]
+        self._left_behind += self.word_counts[row]
         for column in self._columns():
             column[row] = 0
         self._free.append(row)
@@ -209,12 +240,12 @@ class Links:
             self._sweep()
 
     def _set_words(self, row: int, words: Sequence[int]) -> None:
-        self._first_word[row], self._word_counts[row] = len(self._words), len(words)
+        self._first_word[row], self.word_counts[row] = len(self._words), len(words)
         self._words.extend(words)
 
     def _sweep(self) -> None:
         kept = array("I")
-        for row, count in enumerate(self._word_counts):
+        for row, count in enumerate(self.word_counts):
             if count:
                 first, self._first_word[row] = self._first_word[row], len(kept)
                 kept.extend(self._words[first : first + count])

@@ -65,7 +65,7 @@ class Memory:
 
     def add_links(self, source: Source, finds: Sequence[Find], told: Sequence[int]) -> list[int]:
         """Take down what a page says of its links; of those in `told` no more is to be learned."""
-        rows = [self._find(source, self.links.find(find.url), find) for find in finds]
+        rows = [self._find(source, find) for find in finds]
         for row in told:
             self.links.again(row, source, None, source)
         if source.kids:
@@ -73,13 +73,13 @@ class Memory:
         self._page = source, finds, rows, told
         return rows
 
-    def _find(self, source: Source, row: int, find: Find, number: int = 0) -> int:
-        links = self.links
+    def _find(self, source: Source, find: Find) -> int:
+        links, row = self.links, find.row
         if row:
             links.again(row, source, find, self.best_page(row))
         else:
-            row = links.add(source, find, number)
-            if find.url and (folder := folder_of(find.url)) and urls.fingerprint(folder) in self.folders:
+            row = links.add(source, find)
+            if (folder := folder_of(find.url)) and urls.fingerprint(folder) in self.folders:
                 links.twins[row] = 1
         source.add(row, links.places[row])
         return row
@@ -127,13 +127,19 @@ class Memory:
         links = self.links
         up = links.restore(note.up.pages, note.up.best, note.up.marks, note.up.words) if note.up else 0
         source = self.add_page(note.relevance, note.label, note.distance, note.cash, note.luck, up)
-        depth = -1
-        for number, find in note.finds():
-            depth = find.depth if depth < 0 else depth
-            if number not in done if number else urls.fingerprint(find.url) not in self.done:
-                self._find(source, links.row_of(number) or links.find(find.url), find, number)
-        for number, url in note.told():
+        columns = note.arrays()
+        ids = columns["ids"]
+        new = [at for at, number in enumerate(ids) if number and number not in done and not links.row_of(number)]
+        rows: dict[int, int] = dict(zip(new, links.add_many(source, columns, new), strict=True))
+        for at, number in enumerate(ids):
+            if at in rows:
+                source.add(rows[at], columns["places"][at])
+            elif number not in done if number else urls.fingerprint(note.urls[at]) not in self.done:
+                find = note.find(columns, at)
+                find.row = links.row_of(number) or links.find(find.url)
+                self._find(source, find)
+        for number, url in note.others():
             if row := links.row_of(number) if number else links.find(url):
                 links.again(row, source, None, source)
         if source.kids:
-            self.levels.add(source, depth)
+            self.levels.add(source, columns["depths"][0])

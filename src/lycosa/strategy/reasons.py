@@ -8,6 +8,7 @@ crawl.db with the commit. It is needed once, at the visit, and takes no memory u
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
+from math import isnan, nan
 from typing import Any
 
 from lycosa.strategy import plainly
@@ -64,10 +65,8 @@ _CLAUSES = {  # for a link, and against it
     "distance": ("a page on topic is near", "it is some clicks from the last page on topic"),
     "twin": ("the same page was fetched under another address", "what is probably the same page was fetched before"),
 }
-_UNIT = 1_000  # parts are kept and shown as thousandths, rounded so that they add up to the rounded sum
-_LARGEST = 32_767
-_NO_SUM = -32_768  # stands where the bias does if no evidence made the score; what did comes next
-_ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}h")  # the id of the URL, its score, the sum after each part, the bias first
+_DIGITS = 3  # of the parts that are told; they are rounded so that they add up to the rounded sum
+_ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # the id of the URL, its score, the bias, what each kind adds
 _MOST_FRESH = 5_000  # scores in memory: the lab never commits
 _KINDS = (TURN, HELD, OUTSIDE)
 
@@ -130,10 +129,10 @@ def explain(scored: Scored, notes: Notes) -> Explanation:
     texts = notes.notes("learned whys " if scored.fetched else "learned reasons ", containing=number)
     entries = (match for _, text in texts if (match := _match(text, scored.number, scored.score)))
     if entry := next(entries, None):
-        _, _, *sums = _ENTRY.unpack(entry)
-        if sums[0] != _NO_SUM:
-            return _explained([after - before for before, after in pairwise([0, *sums])])
-        told = _KINDS[sums[1]]
+        _, _, bias, *parts = _ENTRY.unpack(entry)
+        if not isnan(bias):
+            return _explained(_rounded([bias, *parts]))
+        told = _KINDS[int(parts[0])]
     else:
         told = HELD if scored.score <= HELD_BACK else OUTSIDE
     if told == HELD and scored.fetched:
@@ -148,10 +147,16 @@ _IN_A_SENTENCE = {
 }
 
 
-def _explained(thousandths: Sequence[int]) -> Explanation:
-    parts = {name: part / _UNIT for name, part in zip(PRIOR, thousandths[1:], strict=True) if part}
+def _rounded(parts: Sequence[float]) -> list[float]:
+    """When the running sum is rounded, and not the parts, the parts add up to what is shown."""
+    sums = [round(total, _DIGITS) for total in accumulate(parts, initial=0.0)]
+    return [round(after - before, _DIGITS) for before, after in pairwise(sums)]
+
+
+def _explained(rounded: Sequence[float]) -> Explanation:
+    parts = {name: part for name, part in zip(PRIOR, rounded[1:], strict=True) if part}
     ordered = sorted(parts, key=lambda name: (-abs(parts[name]), name))
-    named = {START: thousandths[0] / _UNIT} | {IN_WORDS[name]: parts[name] for name in ordered}
+    named = {START: rounded[0]} | {IN_WORDS[name]: parts[name] for name in ordered}
     return Explanation(_because(parts, ordered), named, "log-odds")
 
 
@@ -164,17 +169,12 @@ def _because(parts: Mapping[str, float], ordered: Sequence[str]) -> str:
 
 
 def _packed(number: int, weighed: Weighed) -> bytes:
-    """When the running sum is rounded, and not the parts, the parts add up to what is shown."""
-    sums = [round(_UNIT * total) for total in accumulate(weighed.parts(), initial=weighed.bias)]
-    try:
-        return _ENTRY.pack(number, weighed.score, *sums)
-    except struct.error:  # it is as good as certain, whatever the rest says
-        bounded = (max(-_LARGEST, min(_LARGEST, total)) for total in sums)
-        return _ENTRY.pack(number, weighed.score, *bounded)
+    return _ENTRY.pack(number, weighed.score, weighed.bias, *weighed.parts())
 
 
 def _unmade(number: int, score: float, kind: str) -> bytes:
-    return _ENTRY.pack(number, score, _NO_SUM, _KINDS.index(kind), *[0] * (len(PRIOR) - 1))
+    """No evidence made the score: there is no bias, and what made it stands where the first part does."""
+    return _ENTRY.pack(number, score, nan, _KINDS.index(kind), *[0] * (len(PRIOR) - 1))
 
 
 def _match(blob: bytes, number: int, score: float) -> bytes | None:
