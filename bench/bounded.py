@@ -129,7 +129,7 @@ def measure(kind: str, site: GeneratedWeb, most: int, work: Path) -> dict[str, A
         found: dict[str, Any] = {"points": [at(rows, point) for point in POINTS if point <= most]}
         files = [folder / f"crawl.db{end}" for end in ("", "-wal")]
         found["database_mb"] = sum(file.stat().st_size for file in files if file.exists()) / 1e6
-        found["pages"], found["known"] = rows[-1][:2]
+        found["pages"], found["known"], _, found["memory_mb"] = rows[-1]
         found |= restart(folder)
     return found | commands(folder, work)
 

@@ -134,14 +134,14 @@ class Links:
             number, row = self.number_of(url), self._others.get(url, 0)
             if number and row:
                 del self._others[url]
-                self._put(number, row)
+                self._make_room(number)
+                self._rows[number] = row
+                self.ids[row] = number
         self._new.clear()
 
-    def _put(self, number: int, row: int) -> None:
+    def _make_room(self, number: int) -> None:
         if number >= len(self._rows):
             self._rows.frombytes(bytes(self._rows.itemsize * max(_CHUNK, number + 1 - len(self._rows))))
-        self._rows[number] = row
-        self.ids[row] = number
 
     def name_of(self, row: int) -> str:
         """Of a link that the frontier does not know."""
@@ -196,13 +196,12 @@ class Links:
 
     def add_many(self, source: Source, given: Mapping[str, array[Any]], which: Sequence[int]) -> range:
         """Some links of a page, from the columns of its note; none of them was known before, and all have ids."""
-        first, count = len(self.ids), len(which)
-        starts = [*accumulate(given["word_counts"], initial=0)]
-        for at in which:
-            self._first_word.append(len(self._words))
-            self._words.extend(given["words"][starts[at] : starts[at + 1]])
+        first, count, words = len(self.ids), len(which), len(self._words)
+        starts = [*accumulate(given["word_counts"], initial=words)]
+        self._words.extend(given["words"])  # also those of links that are left out: to pick would take longer
         pairs = [(getattr(self, name), given[name]) for name in COLUMNS]
-        for column, values in (*pairs, (self.spots[0], given["spots"])):
+        pairs += [(self.spots[0], given["spots"]), (self._first_word, array("I", starts[:-1]))]
+        for column, values in pairs:
             column.extend(values if count == len(values) else array(column.typecode, [values[at] for at in which]))
         for column in (self.best, self.pages[0]):
             column.extend(array("I", [source.number]) * count)
@@ -211,9 +210,11 @@ class Links:
             column.extend(array(column.typecode, [1]) * count)
         for column in (self.twins, self.turns, *self.pages[1:], *self.spots[1:]):
             column.frombytes(bytes(column.itemsize * count))
+        self._left_behind += len(given["words"]) - sum(self.word_counts[first:])
+        self._make_room(max(self.ids[first:], default=0))
         rows = range(first, first + count)
         for row, number in zip(rows, self.ids[first:], strict=True):
-            self._put(number, row)
+            self._rows[number] = row
         return rows
 
     def restore(

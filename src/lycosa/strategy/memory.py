@@ -1,5 +1,6 @@
 """What `learned` remembers of single pages and links: where each link was found, what waits, what is done."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -128,15 +129,20 @@ class Memory:
         up = links.restore(note.up.pages, note.up.best, note.up.marks, note.up.words) if note.up else 0
         source = self.add_page(note.relevance, note.label, note.distance, note.cash, note.luck, up)
         columns = note.arrays()
-        ids = columns["ids"]
-        new = [at for at, number in enumerate(ids) if number and number not in done and not links.row_of(number)]
-        rows: dict[int, int] = dict(zip(new, links.add_many(source, columns, new), strict=True))
-        for at, number in enumerate(ids):
-            if at in rows:
-                source.add(rows[at], columns["places"][at])
-            elif number not in done if number else urls.fingerprint(note.urls[at]) not in self.done:
+        new: list[int] = []  # where they stand in the note
+        known: list[int] = []  # from earlier pages, or by their address only
+        for at, number in enumerate(columns["ids"]):
+            if number not in done if number else urls.fingerprint(note.urls[at]) not in self.done:
+                (new if number and not links.row_of(number) else known).append(at)
+        rows = links.add_many(source, columns, new)
+        source.waiting = dict(Counter(links.places[rows.start : rows.stop]))
+        added = dict(zip(new, rows, strict=True))
+        for at in sorted(new + known):
+            if at in added:
+                source.kids.append(added[at])
+            else:
                 find = note.find(columns, at)
-                find.row = links.row_of(number) or links.find(find.url)
+                find.row = links.row_of(columns["ids"][at]) or links.find(find.url)
                 self._find(source, find)
         for number, url in note.others():
             if row := links.row_of(number) if number else links.find(url):
