@@ -30,7 +30,7 @@ async def crawl(folder: Path) -> list[tuple[int, int, float, float]]:
         while True:
             await asyncio.sleep(EVERY_S)
             known = run.parts.frontier.outlook().known
-            rows.append((run.parts.totals.pages, known, time.process_time(), _resident_mb()))
+            rows.append((run.parts.totals.pages, known, time.process_time(), resident_mb()))
 
     sampling = asyncio.ensure_future(sample())
     try:
@@ -40,7 +40,7 @@ async def crawl(folder: Path) -> list[tuple[int, int, float, float]]:
     return rows
 
 
-def _resident_mb() -> float:
+def resident_mb() -> float:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 

@@ -53,6 +53,7 @@ def served(site: GeneratedWeb, cache_mb: int) -> Iterator[int]:
     }
     command = [sys.executable, "-m", "lycosa.lab.serve", "--ip-hosts"]
     command += [str(part) for option in options.items() for part in option]
+    command += ["--size-bytes", *map(str, site.text.size_bytes), "--count", *map(str, site.links.count)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout

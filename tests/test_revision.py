@@ -1,6 +1,6 @@
 """A strategy may give what waits another score after each visit; seeds, strangers and what is done keep theirs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lycosa import config
 from lycosa.build import make_frontier, make_revision
@@ -18,8 +18,8 @@ class Renewing:
         self.new: dict[str, float] = {}
         self.connected: object = None
 
-    def connect(self, db: CrawlDb, *_: object) -> None:
-        self.connected = db
+    def connect(self, db: CrawlDb, refuses: object, number: Callable[[str], int], waits: Callable[[int], bool]) -> None:
+        self.connected, self.number, self.waits = db, number, waits
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [0.5] * len(visit.page.links)
@@ -30,8 +30,9 @@ class Renewing:
     def learn(self, visit: Visit) -> None:
         """Nothing."""
 
-    def renew(self) -> tuple[Sequence[str], Sequence[float]]:
-        return list(self.new), list(self.new.values())
+    def renew(self) -> tuple[Sequence[int], Sequence[float], Sequence[str]]:
+        hosts = [url.split("/")[2] for url in self.new]
+        return [*map(self.number, self.new)], list(self.new.values()), hosts
 
 
 async def test_scores_are_replaced_up_and_down() -> None:
@@ -45,12 +46,14 @@ async def test_scores_are_replaced_up_and_down() -> None:
     frontier.push([a, b, c], [0.3, 0.2, 0.1])
     frontier.push([seed], [SEED_SCORE])
     strategy.new = {a.url: 0.05, c.url: 0.9, seed.url: 0.0, "http://stranger.example/": 0.7}
+    assert all(strategy.waits(strategy.number(link.url)) for link in (a, b, c, seed))
     sink.write(Visit(Reply(a)))
     assert [frontier.score(link) for link in (a, b, c, seed)] == [0.05, 0.2, 0.9, SEED_SCORE]
     order = []
     for _ in range(4):
         link = await frontier.pop()
         assert link
+        assert not strategy.waits(strategy.number(link.url))  # it is in flight
         order.append(link.url)
         frontier.done(Reply(link))
     assert order == [seed.url, c.url, b.url, a.url]

@@ -1,5 +1,8 @@
 """`lycosa`, and `python -m lycosa`: the command line."""
 
+import atexit
+import contextlib
+import os
 import sys
 
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # what the loader says about a library
@@ -13,6 +16,10 @@ def main() -> None:
         command_line()
     except KeyboardInterrupt:
         sys.exit(130)
+    except SystemExit as stop:
+        if sys.argv[1:2] == ["crawl"] and isinstance(stop.code, int | None):
+            leave(stop.code or 0)
+        raise
     except (MemoryError, SystemError, ImportError) as error:
         if not _is_out_of_memory(error):
             raise
@@ -28,6 +35,15 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def leave(code: int) -> None:
+    """End at once. Python would take the memory of a large crawl apart, object by object, which takes seconds."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ def make_frontier(
     if isinstance(strategy, Listing):
         frontier.choose_by_lists(strategy)
     if isinstance(strategy, Renews):
-        strategy.connect(db, scope.refuses, lambda url: waits(frontier.number(url)))
+        strategy.connect(db, scope.refuses, frontier.number, waits)
     return frontier
 
 

@@ -158,13 +158,18 @@ class CrawlDb:
         also if it was given as UTF-8, which saves decoding it."""
         self.execute("INSERT OR REPLACE INTO notes VALUES (?, CAST(? AS TEXT))", (key, value))
 
-    def noted(self, key: str) -> str:
+    def keep(self, key: str, value: bytes) -> None:
+        """The same for bytes that are no text; they are read back as bytes."""
+        self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
+
+    def noted(self, key: str) -> Any:
         row = self.execute("SELECT value FROM notes WHERE key=?", (key,)).fetchone()
         return row[0] if row else ""
 
-    def notes(self, prefix: str, containing: str = "") -> Iterator[tuple[str, str]]:
+    def notes(self, prefix: str, containing: str | bytes = "") -> Iterator[tuple[str, Any]]:
         """All notes whose key begins so, without the prefix; only those that contain a text, if one is given."""
-        sql, values = "SELECT key, value FROM notes WHERE key >= ? AND key < ?", [prefix, prefix + "\uffff"]
+        sql = "SELECT key, value FROM notes WHERE key >= ? AND key < ?"
+        values: list[str | bytes] = [prefix, prefix + "\uffff"]
         if containing:
             sql, values = f"{sql} AND instr(value, ?)", [*values, containing]
         rows = self.execute(sql, values)

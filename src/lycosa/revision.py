@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from lycosa import urls
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.types import SEED_SCORE, Visit
@@ -60,9 +59,15 @@ class Renews(Protocol):
     """A strategy that, after each visit, gives some of what waits another score. It may keep notes in crawl.db."""
 
     def connect(
-        self, db: CrawlDb, refuses: Callable[[str, int], str], waits: Callable[[str], bool]
-    ) -> None: ...  # once; what is out of scope, and what waits (is not in flight, say)?
-    def renew(self) -> tuple[Sequence[str], Sequence[float]]: ...
+        self,
+        db: CrawlDb,
+        refuses: Callable[[str, int], str],
+        number: Callable[[str], int],
+        waits: Callable[[int], bool],
+    ) -> (
+        None
+    ): ...  # once: what is out of scope, what is the id of a known URL, does it wait (and is not in flight, say)?
+    def renew(self) -> tuple[Sequence[int], Sequence[float], Sequence[str]]: ...  # ids, their new scores, their hosts
 
 
 class Renewal:
@@ -74,9 +79,9 @@ class Renewal:
 
     def write(self, visit: Visit) -> None:
         renewed = [
-            (number, score, urls.host(url))
-            for url, score in zip(*self._strategy.renew(), strict=True)
-            if (number := self._frontier.number(url)) and self._frontier.waits_with(number) < SEED_SCORE
+            (number, score, host)
+            for number, score, host in zip(*self._strategy.renew(), strict=True)
+            if number and self._frontier.waits_with(number) < SEED_SCORE
         ]
         if renewed:
             self._frontier.rescore(*zip(*renewed, strict=True))

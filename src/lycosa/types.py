@@ -178,6 +178,7 @@ class Scored(Struct, frozen=True):
     fetched: bool
     source: Verdict | None = None  # of the page it was found on
     from_seed: bool = False  # is that page a seed?
+    number: int = 0  # the id of its URL in crawl.db
 
 
 class Explanation(Struct, frozen=True):
@@ -192,8 +193,8 @@ class Notes(Protocol):
     """What a strategy left in crawl.db, to be read."""
 
     def get(self, key: str, default: str = "") -> str: ...
-    def noted(self, key: str) -> str: ...
-    def notes(self, prefix: str, containing: str = "") -> Iterable[tuple[str, str]]: ...
+    def noted(self, key: str) -> Any: ...
+    def notes(self, prefix: str, containing: str | bytes = "") -> Iterable[tuple[str, Any]]: ...
 
 
 @runtime_checkable

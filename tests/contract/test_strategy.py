@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from lycosa.db import CrawlDb
+from lycosa.revision import Renews
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.contract import check_strategy, odd_visits, web
 from lycosa.strategy.rule_base import RuleBase, save
@@ -46,7 +47,9 @@ class Maker:
 
     def _ready(self, db: CrawlDb) -> Strategy:
         strategy: Any = msgspec.convert({}, self.kind)
-        if hasattr(strategy, "connect"):
+        if isinstance(strategy, Renews):
+            strategy.connect(db, lambda url, depth: "", lambda url: 0, lambda number: True)
+        elif hasattr(strategy, "connect"):
             strategy.connect(db, lambda url, depth: "", lambda factor: None)
         if hasattr(strategy, "prepare"):
             strategy.prepare(self.folder, Topic())

@@ -67,5 +67,17 @@ def test_scores_that_change_often_do_not_fill_the_memory() -> None:
     for step in range(20_000):
         push(queue, scores, float(step), [step % 10 + 1])
     assert len(queue.waiting(lambda number, score: True)) <= 10
-    assert len(queue._runs) <= 2_100  # at most twice the limit below which nothing is tidied
+    assert len(queue._runs) <= 30
     assert drain(queue, scores) == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+
+
+def test_many_small_queues_keep_few_stale_entries_in_all() -> None:
+    """A crawl has tens of thousands of hosts, with a handful of URLs each."""
+    entries = waiting = 0
+    for host in range(50):
+        queue, scores = HostQueue(), {}
+        for step in range(500):
+            push(queue, scores, float(step), [step % (host % 3 + 1) + 1])
+        entries += len(queue._runs)
+        waiting += len(scores)
+    assert entries <= 2 * waiting + 9 * 50

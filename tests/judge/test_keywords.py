@@ -368,3 +368,11 @@ def test_the_shipped_example_tells_spiders_from_heroes() -> None:
     judge = make(*topic.pop("words"), **topic)
     assert judged(judge, "Wolf spiders are arachnids of the family Lycosidae. " * 3, title="Wolf spider").on_topic
     assert not judged(judge, "The arachnid bites him and he becomes Spider-Man. " * 10, title="Spider-Man").on_topic
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["topic", "maps", "of", "spiders", "web", "wolf", "x1"]), max_size=6), max_size=9)
+)
+def test_of_many_texts_at_once_it_is_the_same_as_one_by_one(many: list[list[str]]) -> None:
+    listed = ("topic map", "spider", "-wolf spider")
+    assert make(*listed).relevances_of(many) == [make(*listed).relevance_of(one) for one in many]

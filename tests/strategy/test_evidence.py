@@ -2,13 +2,12 @@
 
 from math import log
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.strategy.addresses import MOST_WORDS, folder_of, marks_of, quick_marks, twins, words_of
-from lycosa.strategy.evidence import MEMORY, MOST_KEYS, Levels, Scale, Source, Surpluses, Tally, Waiting
+from lycosa.strategy.evidence import MEMORY, MOST_KEYS, Scale, Surpluses, Tally
 from lycosa.types import Link, Page
 
 
@@ -110,28 +109,30 @@ def test_an_image_has_a_label_for_an_anchor() -> None:
 
 def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
     surplus = Surpluses()
-    surplus.tallies |= {"host a": Tally(3, 10), "host c": Tally(1, 2)}
+    a, b, c = 1, 2, 3
+    surplus.tallies |= {a: Tally(3, 10), c: Tally(1, 2)}
     surplus.start(0.1)
-    assert (surplus["host a"], surplus["host b"]) == (Tally(3, 10).surplus(0.1), 0.0)
-    surplus.count("host a", 1.0)
-    surplus.count("host b", 0.0)
+    assert (surplus[a], surplus[b]) == (Tally(3, 10).surplus(0.1), 0.0)
+    surplus.count(a, 1.0)
+    surplus.count(b, 0.0)
     surplus.start(0.1)
-    assert (surplus["host a"], surplus["host b"]) == (Tally(4, 11).surplus(0.1), Tally(0, 1).surplus(0.1))
-    assert surplus["host c"] == Tally(1, 2).surplus(0.1)
+    assert (surplus[a], surplus[b]) == (Tally(4, 11).surplus(0.1), Tally(0, 1).surplus(0.1))
+    assert surplus[c] == Tally(1, 2).surplus(0.1)
     surplus.start(0.2)
-    assert (surplus["host a"], surplus["host b"]) == (Tally(4, 11).surplus(0.2), Tally(0, 1).surplus(0.2))
-    assert surplus["host c"] == Tally(1, 2).surplus(0.2)
+    assert (surplus[a], surplus[b]) == (Tally(4, 11).surplus(0.2), Tally(0, 1).surplus(0.2))
+    assert surplus[c] == Tally(1, 2).surplus(0.2)
 
 
 def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:
     surplus = Surpluses()
-    surplus.tallies["host a"] = Tally(3, 10)
+    a = -1
+    surplus.tallies[a] = Tally(3, 10)
     surplus.start(0.1)
     for number in range(MOST_KEYS + 10):
-        assert (surplus["host a"], surplus[f"host {number}"]) == (Tally(3, 10).surplus(0.1), 0.0)
+        assert (surplus[a], surplus[number]) == (Tally(3, 10).surplus(0.1), 0.0)
     assert len(surplus) < 20
     surplus.start(0.2)
-    assert surplus["host a"] == Tally(3, 10).surplus(0.2)
+    assert surplus[a] == Tally(3, 10).surplus(0.2)
 
 
 @pytest.mark.parametrize(
@@ -162,33 +163,6 @@ def test_the_kind_of_an_address_is_remembered_by_all_that_tells_it(parts: list[s
         assert quick_marks(url) == marks_of(url)
 
 
-def test_the_most_relevant_page_speaks_for_a_link() -> None:
-    low, high = Source(0, 0.2, "", 1, 0.1, 1.0), Source(1, 0.8, "course", 0, 0.1, 1.0)
-    link = Waiting.first(low, ["http://a.example/x", 0, 2, 0.1, 0.2, 0.0])
-    assert link.best is low
-    assert list(link.counted_as()) == ["host a.example", "place a.example//1*"]
-    link.again(high, ["http://a.example/x", 3, 1, 0.3, 0.1, 0.5, "/x"])
-    assert link.best is high
-    assert "class course" in link.counted_as()
-    assert (link.depth, link.context, link.own, link.elsewhere, link.words) == (1, 0.3, 0.2, 0.5, ("/x",))
-    assert link.found == [(low, 0), (high, 3)]
-    link.again(low, ["http://a.example/x"])
-    assert (link.finds, len(link.found), link.cash) == (3, 2, pytest.approx(0.3))
-    assert (
-        "area a.example/~ann"
-        in Waiting.restored([[0], [0], "host a", "area a.example/~ann", "", []], [low]).counted_as()
-    )
-
-
-def test_what_changes_on_a_page_survives() -> None:
-    source = Source(0, 0.5, "", 0, 0.1, 1.0)
-    source.count("place", 4, 1.0, 1.0)
-    source.given = 0.3
-    same = Source(0, 0.5, "", 0, 0.1, 1.0)
-    same.load(msgspec.json.decode(msgspec.json.encode(source.state())))
-    assert same.state() == source.state()
-
-
 @pytest.mark.parametrize(
     ("url", "folder"),
     [
@@ -209,27 +183,3 @@ def test_addresses_of_one_folder_are_twins(url: str, folder: str) -> None:
 
 def test_all_twins_have_one_folder() -> None:
     assert {folder_of(twin) for twin in twins("http://a.example/x")} == {"http://a.example/x"}
-
-
-def test_what_stands_near_a_success_is_better_than_what_stands_far_away() -> None:
-    source = Source(0, 0.5, "", 0, 0.1, 1.0)
-    source.count("place", 4, 1.0, 1.0)
-    source.count("place", 9, 0.0, 1.0)
-    near = [source.near(spot, 0.1) for spot in (4, 5, 7, 9)]
-    assert near[0] > near[1] > near[2] == 0.0 > near[3]
-    assert source.near(4, 0.1) == pytest.approx(log(2 / 1.1))
-    assert source.near(3, 0.1) == pytest.approx(log(1.5 / 1.05))
-    assert (source.tally.good, source.tally.tried, source.places["place"].tried) == (1.0, 2.0, 2.0)
-
-
-def test_the_first_page_with_the_fewest_clicks_has_its_turn_first_and_each_link_once() -> None:
-    found = Source(9, 0.5, "", 0, 1.0, 1.0)
-    waiting = {url: Waiting.first(found, [url, 0, 1, 0.0, 0.0, 0.0]) for url in map("http://h/{}".format, "abc")}
-    levels = Levels()
-    for number, (depth, kids) in enumerate(
-        ((2, ["http://h/c"]), (1, ["http://h/b", "http://h/gone"]), (1, ["http://h/a"]))
-    ):
-        source = Source(number, 0.5, "", 0, 1.0, 1.0)
-        source.kids = kids
-        levels.add(source, depth)
-    assert [levels.turn(waiting) for _ in range(5)] == ["http://h/b", "http://h/a", "http://h/c", "", ""]

@@ -33,12 +33,29 @@ class Glancing:
         return 0.9 if "course" in words else 0.1
 
 
+class Numbers(dict[str, int]):
+    """Stands for the frontier: it gives each URL an id, whoever asks."""
+
+    def __missing__(self, url: str) -> int:
+        self[url] = len(self) + 1
+        return self[url]
+
+    def url(self, number: int) -> str:
+        return list(self)[number - 1]
+
+
+NUMBERS = Numbers()
+
+
+def connected(strategy: Learned, db: CrawlDb | None, refuses: Any = lambda url, depth: "") -> Learned:
+    strategy.connect(db, refuses, NUMBERS.__getitem__, lambda number: True)  # type: ignore[arg-type]
+    return strategy
+
+
 def make(db: CrawlDb | None = None, **options: Any) -> Learned:
     strategy = Learned(**options)
     strategy.prepare(Path(), Glancing())
-    if db:
-        strategy.connect(db, lambda url, depth: "", lambda url: True)
-    return strategy
+    return connected(strategy, db)
 
 
 def page(
@@ -58,18 +75,44 @@ def turn(strategy: Learned, visit: Visit) -> dict[str, float]:
     """One turn of the loop: the scores of the links, renewed."""
     strategy.learn(visit)
     scores = {link.url: score for link, score in zip(visit.page.links, strategy.score(visit), strict=True)}
-    urls, renewed = strategy.renew()
-    return scores | dict(zip(urls, renewed, strict=True))
+    return scores | renew(strategy)
+
+
+def renew(strategy: Learned) -> dict[str, float]:
+    """The new scores of waiting links."""
+    numbers, scores, hosts = strategy.renew()
+    urls = [*map(NUMBERS.url, numbers)]
+    assert [url.split("/")[2] for url in urls] == hosts
+    return dict(zip(urls, scores, strict=True))
+
+
+class Waiting:
+    """What is known of a link that waits."""
+
+    def __init__(self, strategy: Learned, url: str) -> None:
+        links = strategy.memory_.links
+        row = links.find(url)
+        assert row, f"{url} does not wait"
+        self.found, self.finds, self.best = links.found(row), links.finds[row], strategy.memory_.best_page(row)
+        self.twin, self.turn, self.elsewhere = links.twins[row], links.turns[row], links.elsewheres[row]
+        self.evidence = strategy.evidence(row)
+
+
+def waiting(strategy: Learned) -> dict[str, Waiting]:
+    """All that waits, in the order of the pages it was found on."""
+    rows = dict.fromkeys(row for source in strategy.memory_.sources for row in source.kids)
+    urls = [NUMBERS.url(strategy.memory_.links.ids[row]) for row in rows]
+    return {url: Waiting(strategy, url) for url in urls}
 
 
 def worth(strategy: Learned, url: str) -> float:
-    link = strategy.waiting_[url]
-    return strategy.worth(link, url, link.best)
+    row = strategy.memory_.links.find(url)
+    return strategy.worth(row, strategy.memory_.links.best[row])
 
 
 def told(db: CrawlDb, url: str, score: float, fetched: bool = True) -> Explanation:
     """What `why` has to tell of a URL, from crawl.db alone."""
-    return Learned().explain(Scored(Link(url), score, fetched), db)
+    return Learned().explain(Scored(Link(url), score, fetched, number=NUMBERS[url]), db)
 
 
 def kids(folder: str, count: int) -> list[str]:
@@ -130,9 +173,9 @@ def test_a_failure_says_nothing_of_the_topic_but_something_of_the_host() -> None
     strategy = make()
     turn(strategy, page(HOME, kids("x", 3)))
     strategy.learn(Visit(Reply(Link(kids("x", 3)[0], HOME), error="timeout")))
-    source = strategy.sources_[0]
-    assert (source.tally.good, source.tally.tried) == (0, 0)
-    assert strategy.surplus_.tallies["host a.example"].tried == 1
+    source = strategy.memory_.sources[0]
+    assert source.tally is None
+    assert strategy.surplus_.tallies[strategy.memory_.names["host a.example"]].tried == 1
     assert strategy.total_.tried == 10
 
 
@@ -141,7 +184,7 @@ def test_a_duplicate_is_held_against_its_siblings_only() -> None:
     turn(strategy, page(HOME, kids("x", 3)))
     visit = Visit(Reply(Link(kids("x", 3)[0], HOME), url=kids("x", 3)[0], status=200), duplicate_of=HOME)
     strategy.learn(visit)
-    assert strategy.sources_[0].tally.tried == 1
+    assert strategy.memory_.sources[0].tally.tried == 1
     assert strategy.surplus_.tallies == {}
 
 
@@ -191,7 +234,7 @@ def test_a_url_is_watched_through_its_first_pages_only() -> None:
     everywhere = "http://a.example/everywhere"
     for number in range(SOURCES + 3):
         turn(strategy, page(f"http://a.example/{number}", [everywhere]))
-    link = strategy.waiting_[everywhere]
+    link = Waiting(strategy, everywhere)
     assert len(link.found) == SOURCES
     assert link.finds == SOURCES + 3
 
@@ -202,10 +245,10 @@ def test_a_url_found_again_on_a_better_page_rises() -> None:
     before = turn(strategy, page(HOME, [again, "http://a.example/g", "http://a.example/b"]))[again]
     after = turn(strategy, page("http://a.example/g", [again], GOOD, HOME))[again]
     assert after > before
-    assert strategy.waiting_[again].best is strategy.sources_[1]
+    assert Waiting(strategy, again).best is strategy.memory_.sources[1]
     restarted = make(strategy.db_)
     restarted.load(strategy.save())
-    assert restarted.waiting_[again].best is restarted.sources_[1]
+    assert Waiting(restarted, again).best is restarted.memory_.sources[1]
 
 
 @pytest.mark.parametrize(
@@ -224,8 +267,8 @@ def test_another_address_of_a_page_that_was_fetched_comes_last(fetched: str, twi
     assert scores[twin] < 0.01 < min(scores[url] for url in kids("y", 3))
     restarted = make(strategy.db_)
     restarted.load(strategy.save())
-    assert restarted.waiting_[twin].twin == 1
-    assert restarted.waiting_[kids("y", 1)[0]].twin == 0
+    assert Waiting(restarted, twin).twin == 1
+    assert Waiting(restarted, kids("y", 1)[0]).twin == 0
 
 
 def test_a_redirect_to_the_twin_itself_takes_both() -> None:
@@ -234,14 +277,14 @@ def test_a_redirect_to_the_twin_itself_takes_both() -> None:
     turn(strategy, page(HOME, [asked, reached]))
     hops = tuple(Exchange(url, b"", b"", b"", 0.0) for url in (asked, reached))
     strategy.learn(Visit(Reply(Link(asked, HOME), url=reached, status=200, exchanges=hops), verdict=GOOD))
-    assert strategy.renew() == ([], [])
+    assert renew(strategy) == {}
 
 
 def test_an_address_that_failed_says_nothing_of_its_twins() -> None:
     strategy = make()
     turn(strategy, page(HOME, ["http://a.example/x/", "http://a.example/x/index.html"]))
     strategy.learn(Visit(Reply(Link("http://a.example/x/", HOME), error="http 404")))
-    assert strategy.waiting_["http://a.example/x/index.html"].twin == 0
+    assert Waiting(strategy, "http://a.example/x/index.html").twin == 0
 
 
 def test_a_long_list_gives_its_link_no_more_credit_than_one_page() -> None:
@@ -250,8 +293,8 @@ def test_a_long_list_gives_its_link_no_more_credit_than_one_page() -> None:
     turn(strategy, page("http://a.example/list/", kids("x", 12), BAD, HOME))
     for url in kids("x", 12):
         turn(strategy, page(url, [], GOOD, "http://a.example/list/"))
-    assert strategy.sources_[1].given == pytest.approx(MOST_CREDIT)
-    assert strategy.sources_[0].tally.good == pytest.approx(MOST_CREDIT + BAD.relevance / 2)
+    assert strategy.memory_.sources[1].given == pytest.approx(MOST_CREDIT)
+    assert strategy.memory_.sources[0].tally.good == pytest.approx(MOST_CREDIT + BAD.relevance / 2)
 
 
 def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
@@ -260,16 +303,17 @@ def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
     turn(strategy, page(HOME, [asked, passed, reached]))
     hops = tuple(Exchange(url, b"", b"", b"", 0.0) for url in (asked, passed, reached))
     strategy.learn(Visit(Reply(Link(asked, HOME), url=reached, status=200, exchanges=hops), verdict=GOOD))
-    assert strategy.waiting_ == {}
+    assert waiting(strategy) == renew(strategy) == {}
+    assert len(strategy.memory_.links) == 0
     assert turn(strategy, page("http://b.example/", [passed]))[passed] == 0
 
 
 def test_links_out_of_scope_take_no_room() -> None:
     strategy = Learned()
     refuses = lambda url, depth: "host" if "b.example" in url else ""  # noqa: E731
-    strategy.connect(CrawlDb(":memory:").open(), refuses, lambda url: True)
+    connected(strategy, CrawlDb(":memory:").open(), refuses)
     turn(strategy, page(HOME, ["http://a.example/in", "http://b.example/out"]))
-    assert list(strategy.waiting_) == ["http://a.example/in"]
+    assert list(waiting(strategy)) == ["http://a.example/in"]
 
 
 def test_judges_differ_in_scale_and_the_outcome_does_not() -> None:
@@ -285,7 +329,7 @@ def test_a_judge_that_cannot_glance_and_has_no_classes_will_do() -> None:
     strategy.prepare(Path(), object())
     found = turn(strategy, page(HOME, kids("x", 2), Verdict(0.5)))
     assert all(0 < score < 1 for score in found.values())
-    evidence = dict(zip(PRIOR, strategy.evidence(strategy.waiting_[kids("x", 1)[0]]), strict=True))
+    evidence = dict(zip(PRIOR, Waiting(strategy, kids("x", 1)[0]).evidence, strict=True))
     assert evidence["class"] == evidence["context"] == 0
 
 
@@ -326,7 +370,7 @@ def look_around(strategy: Learned, verdict: Verdict = BAD) -> dict[str, float]:
 def test_while_nothing_tells_where_to_go_one_link_in_some_is_taken_breadth_first() -> None:
     strategy = make()
     assert [url for url, score in look_around(strategy).items() if score == 1.0] == kids("x", 6)[5:]
-    assert [url for url, link in strategy.waiting_.items() if link.turn] == kids("x", 6)[5:]
+    assert [url for url, link in waiting(strategy).items() if link.turn] == kids("x", 6)[5:]
     assert strategy.idle_ == 0
     for url in (kids("x", 6)[5], *kids("y0", 2), *kids("y1", 2)):
         found = turn(strategy, page(url, [], BAD, HOME))
@@ -336,7 +380,7 @@ def test_while_nothing_tells_where_to_go_one_link_in_some_is_taken_breadth_first
 def test_nobody_looks_around_while_a_list_brings_something_or_where_it_is_not_wanted() -> None:
     for strategy, verdict in ((make(), GOOD), (make(explore=0), BAD)):
         assert max(look_around(strategy, verdict).values()) < 1.0
-        assert not any(link.turn for link in strategy.waiting_.values())
+        assert not any(link.turn for link in waiting(strategy).values())
 
 
 def test_a_look_around_leaves_twins_out_and_ends_when_all_had_their_turn() -> None:
@@ -346,7 +390,7 @@ def test_a_look_around_leaves_twins_out_and_ends_when_all_had_their_turn() -> No
     assert first["http://a.example/y"] == 1.0
     assert first["http://a.example/x/"] < 0.1
     turn(strategy, page("http://a.example/y", [], BAD, HOME))
-    assert not strategy.waiting_["http://a.example/x/"].turn
+    assert not Waiting(strategy, "http://a.example/x/").turn
 
 
 def test_whose_turn_it_is_survives_a_restart_and_is_told() -> None:
@@ -357,11 +401,22 @@ def test_whose_turn_it_is_survives_a_restart_and_is_told() -> None:
     restarted = make(db)
     restarted.load(msgspec.json.decode(db.get("state:strategy")))
     assert worth(restarted, url) == 1.0
-    assert restarted.levels_.turn(restarted.waiting_) == strategy.levels_.turn(strategy.waiting_) != url
+    assert next_turn(restarted) == next_turn(strategy) != url
     assert told(db, url, 1.0, fetched=False).because.startswith("it is its turn")
     turn(strategy, page(url, [], BAD, HOME, score=1.0))
+    strategy.save()
     assert told(db, url, 1.0).because.startswith("it is its turn")
     assert not told(db, url, 1.0).parts  # no evidence made this score
+
+
+def next_turn(strategy: Learned) -> str:
+    links = strategy.memory_.links
+    return NUMBERS.url(links.ids[strategy.memory_.levels.turn(links.turns, links.twins)])
+
+
+def kids_of(strategy: Learned) -> list[list[int]]:
+    """The ids of the links that wait, by page."""
+    return [[strategy.memory_.links.ids[row] for row in source.kids] for source in strategy.memory_.sources]
 
 
 def test_a_seed_that_is_found_again_stays_one() -> None:
@@ -377,12 +432,10 @@ def test_after_a_restart_everything_is_as_it_was() -> None:
         turn(strategy, page(url, [kids("x", 40)[3], *kids("z", 2)], GOOD, "http://a.example/list/"))
     restarted = make(db)
     restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
-    assert list(restarted.waiting_) != []
-    for url, link in strategy.waiting_.items():
-        assert restarted.evidence(restarted.waiting_[url]) == strategy.evidence(link)
-    assert [source.kids for source in restarted.sources_] == [
-        [url for url in source.kids if url in strategy.waiting_] for source in strategy.sources_
-    ]
+    assert list(waiting(restarted)) == list(waiting(strategy)) != []
+    for url, link in waiting(strategy).items():
+        assert Waiting(restarted, url).evidence == link.evidence
+    assert kids_of(restarted) == kids_of(strategy)
     last = page(kids("z", 1)[0], kids("w", 3), GOOD, kids("y", 1)[0])
     assert turn(strategy, last) == turn(restarted, last)
 
@@ -437,7 +490,7 @@ def classed(folder: Path, db: CrawlDb | None = None, only: str = "leads") -> Lea
     strategy = Learned(without=[name for name in PRIOR if name != only])
     strategy.prepare(folder, Classed())
     if db:
-        strategy.connect(db, lambda url, depth: "", lambda url: True)
+        connected(strategy, db)
     return strategy
 
 
@@ -461,8 +514,8 @@ def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp
     (tmp_path / "rules.json").unlink()
     reading = classed(tmp_path, db, only="elsewhere")
     reading.load(strategy.save())
-    assert [link.elsewhere for link in reading.waiting_.values()] == [
-        link.elsewhere for link in strategy.waiting_.values()
+    assert [link.elsewhere for link in waiting(reading).values()] == [
+        link.elsewhere for link in waiting(strategy).values()
     ]
 
 
@@ -575,8 +628,10 @@ def test_what_another_version_knew_is_named() -> None:
     turn(strategy, page(kids("x", 3)[0], [], GOOD, HOME))
     state = strategy.save()
     state["weights"]["values"].pop()
-    db.note(f"learned why {kids('x', 3)[0]}", "[500]")
+    db.keep("learned whys 000000009", NUMBERS[kids("x", 3)[0]].to_bytes(4, "little") + b"other")
     db.put("state:strategy", msgspec.json.encode(state).decode())
-    for read in (lambda: make(db).load(state), lambda: learned(db), lambda: told(db, kids("x", 3)[0], 0.5)):
+    older = {name: value for name, value in state.items() if name != "batches"}  # each link in a note of its own
+    read_older = lambda: make(db).load(older)  # noqa: E731
+    for read in (read_older, lambda: make(db).load(state), lambda: learned(db), lambda: told(db, kids("x", 3)[0], 0.5)):
         with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):
             read()

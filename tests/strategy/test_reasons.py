@@ -6,100 +6,119 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa import urls
 from lycosa.db import CrawlDb
 from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.links import Find, Links
 from lycosa.strategy.online import Weighed, Weights
-from lycosa.strategy.reasons import HELD, OUTSIDE, TURN, Reasons, explain
-from lycosa.types import Link, Scored
+from lycosa.strategy.reasons import Reasons, explain
+from lycosa.strategy.sources import Source
+from lycosa.types import Explanation, Link, Scored
 
-HOME, OTHER = "http://a.example/", "http://a.example/x"
 SIZE = len(PRIOR)
+PAGES = [Source(number, 0.5 - number / 10, "", 0, 0.1, 1.0) for number in range(3)]
 
 
 def weighed(*evidence: float) -> Weighed:
     return Weights(PRIOR, -2.0).weigh([*evidence, *[0.0] * (SIZE - len(evidence))])
 
 
-def ready() -> Reasons:
-    reasons = Reasons()
-    reasons.db = CrawlDb(":memory:").open()
-    return reasons
+class Kept:
+    """Two links of three pages, and what is told of them."""
 
+    def __init__(self) -> None:
+        self.links = Links()
+        self.links.number_of = {"http://a/": 1, "http://b/": 600}.__getitem__
+        self.rows = [self._add(url) for url in ("http://a/", "http://b/")]
+        self.reasons = Reasons(self.links)
+        self.reasons.db = self.db = CrawlDb(":memory:").open()
 
-def waiting(reasons: Reasons, url: str, score: float) -> float | None:
-    """The sum of what `why` tells of a link that waits."""
-    told = explain(Scored(Link(url), score, fetched=False), reasons.db)
-    return sum(told.parts.values()) if told.parts else None
+    def _add(self, url: str) -> int:
+        find = Find(url, 0, 1, (), 0.0, 0.0, 0.0, 1, 2, 3)
+        row = self.links.add(PAGES[0], find)
+        for page in PAGES[1:]:
+            self.links.again(row, page, find, PAGES[0])
+        self.links.settle()
+        return row
+
+    def take(self, which: int, score: float) -> Explanation:
+        """What is told of a link that was taken with this score."""
+        entry = self.reasons.take(self.rows[which], score)
+        self.db.keep("learned whys 0", entry)
+        return explain(self._scored(which, score, fetched=True), self.db)
+
+    def waits(self, which: int, score: float) -> Explanation:
+        return explain(self._scored(which, score, fetched=False), self.db)
+
+    def _scored(self, which: int, score: float, fetched: bool) -> Scored:
+        return Scored(Link("http://a/"), score, fetched, number=self.links.ids[self.rows[which]])
 
 
 @pytest.mark.parametrize("written", [False, True])
 @given(st.lists(st.floats(-3, 3), min_size=SIZE, max_size=SIZE))
 def test_parts_add_up_to_the_log_odds_of_the_score(written: bool, evidence: list[float]) -> None:
-    reasons, link = ready(), weighed(*evidence)
-    reasons.keep(4, HOME, link)
+    kept, link = Kept(), weighed(*evidence)
+    kept.reasons.keep(2, kept.rows[1], link)
     if written:
-        reasons.write(set())
-    parts = reasons.told(HOME, link.score, [2, 4], turn=False)
-    assert not isinstance(parts, str)
+        kept.reasons.write()
+    told = kept.take(1, link.score)
     log_odds = sum(link.parts(), link.bias)
-    assert sum(parts) == round(1_000 * log_odds) or abs(log_odds) > 32
-    for part, exact in zip(parts[1:], link.parts(), strict=True):
-        assert part == pytest.approx(1_000 * exact, abs=1.01)
-
-
-def test_a_sum_out_of_range_is_as_good_as_certain() -> None:
-    reasons, link = ready(), weighed(*[90.0] * 3)
-    reasons.keep(1, HOME, link)
-    reasons.write(set())
-    parts = reasons.told(HOME, link.score, [1], turn=False)
-    assert not isinstance(parts, str)
-    assert sum(parts) == 32_767
-    assert link.score == pytest.approx(1.0)
+    assert sum(told.parts.values()) == pytest.approx(log_odds, abs=0.0006)
+    largest = max(2.0, *map(abs, link.parts()))
+    assert max(map(abs, told.parts.values())) == pytest.approx(largest, abs=0.0011)
 
 
 def test_the_score_tells_which_of_several_pages_made_it() -> None:
     """A link found again on a page that promises less keeps its score, and what made it."""
-    reasons, better, worse = ready(), weighed(3.0), weighed(1.0)
-    reasons.keep(1, HOME, better)
-    reasons.write(set())
-    reasons.keep(2, HOME, worse)
-    for link in (better, worse):
-        parts = reasons.told(HOME, link.score, [1, 2], turn=False)
-        assert sum(parts) == round(1_000 * math.log(link.score / (1 - link.score)))  # type: ignore[arg-type]
+    for score_of in (0, 1):
+        kept, found = Kept(), (weighed(3.0), weighed(1.0))
+        kept.reasons.keep(0, kept.rows[0], found[0])
+        kept.reasons.write()
+        kept.reasons.keep(1, kept.rows[0], found[1])
+        score = found[score_of].score
+        told = kept.take(0, score)
+        assert sum(told.parts.values()) == pytest.approx(math.log(score / (1 - score)), abs=0.0006)
 
 
 def test_a_new_score_replaces_the_old_one_and_other_links_keep_theirs() -> None:
-    reasons, old, new = ready(), weighed(1.0), weighed(2.0)
-    reasons.keep(1, HOME, old)
-    reasons.keep(1, OTHER, old)
-    reasons.write(set())
-    reasons.keep(1, HOME, new)
-    assert reasons.told(HOME, old.score, [1], turn=False) == OUTSIDE
-    reasons.write(set())
-    assert waiting(reasons, HOME, old.score) is None
-    assert waiting(reasons, HOME, new.score) == pytest.approx(math.log(new.score / (1 - new.score)), abs=0.0006)
-    assert waiting(reasons, OTHER, old.score) is not None
+    kept, old, new = Kept(), weighed(1.0), weighed(2.0)
+    for row in kept.rows:
+        kept.reasons.keep(1, row, old)
+    kept.reasons.write()
+    kept.reasons.keep(1, kept.rows[0], new)
+    kept.reasons.write()
+    assert not kept.waits(0, old.score).parts
+    log_odds = math.log(new.score / (1 - new.score))
+    assert sum(kept.waits(0, new.score).parts.values()) == pytest.approx(log_odds, abs=0.0006)
+    assert kept.waits(1, old.score).parts
 
 
 def test_what_is_done_is_forgotten() -> None:
-    reasons, link = ready(), weighed(1.0)
-    for url in (HOME, OTHER):
-        reasons.keep(1, url, link)
-    reasons.write({urls.fingerprint(OTHER)})
-    assert len(reasons.db.noted("learned reasons 000000001")) == 80
-    reasons.keep(1, OTHER, link)
-    reasons.write({urls.fingerprint(HOME), urls.fingerprint(OTHER)})
-    assert reasons.db.noted("learned reasons 000000001") == ""
+    kept, link = Kept(), weighed(1.0)
+    for row in kept.rows:
+        kept.reasons.keep(1, row, link)
+    kept.reasons.write()
+    entry_bytes = len(kept.db.noted("learned reasons 000000001")) // 2
+    assert entry_bytes <= 92
+    kept.links.take("http://b/")
+    kept.reasons.keep(1, kept.rows[0], link)
+    kept.reasons.write()
+    assert len(kept.db.noted("learned reasons 000000001")) == entry_bytes
+    kept.reasons.keep(1, kept.rows[0], link)
+    assert kept.take(0, link.score).parts  # taken before it was written
+    kept.links.release(kept.links.take("http://a/"))
+    kept.reasons.write()
+    assert kept.db.noted("learned reasons 000000001") == b""
 
 
 def test_scores_that_no_evidence_made() -> None:
-    reasons = ready()
-    assert reasons.told(HOME, 1.0, [1], turn=True) == TURN
-    assert reasons.told(HOME, 0.004, [1], turn=False) == HELD
-    assert reasons.told(HOME, 1.0, [1], turn=False) == OUTSIDE  # a sitemap's
-    told = explain(Scored(Link(HOME), 0.004, fetched=False), reasons.db)
-    assert told.because.startswith("it is held back")
+    kept = Kept()
+    kept.reasons.keep(0, kept.rows[0], None)
+    kept.reasons.write()
+    assert kept.waits(0, 1.0).because.startswith("it is its turn")
+    assert kept.take(0, 1.0).because.startswith("it is its turn")
+    assert kept.waits(1, 0.004).because.startswith("it is held back")
+    assert kept.take(1, 0.004).because.startswith("nothing better was left")
+    assert kept.take(1, 1.0).because == "a sitemap or a search named it, and gave it this score"
 
 
 def test_what_was_weighed_keeps_the_weights_of_its_time() -> None:
@@ -113,8 +132,8 @@ def test_what_was_weighed_keeps_the_weights_of_its_time() -> None:
 
 
 def test_without_a_database_nothing_is_piled_up() -> None:
-    reasons = Reasons()
+    reasons = Reasons(Links())
     while not reasons.is_full():
-        reasons.keep(1, HOME, weighed(1.0))
-    reasons.write(set())
+        reasons.keep(1, 1, weighed(1.0))
+    reasons.write()
     assert not reasons.is_full()

@@ -8,15 +8,15 @@ keyed by its next id, so runs of equal score interleave by id.
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import TypeAlias
 
 # minus the score, the next id, all ids of the run in order, the position of the next
 Run: TypeAlias = "tuple[float, int, array[int], int]"
 
-
-_FEW = 1_000  # ids; below that no queue is worth tidying
+_FEW = 8  # stale entries that each queue may have: there may be very many queues
+_ONE: array[int] = array("I", [0])  # stands for the ids of a run of one: most are, where each URL has its own score
 
 
 class HostQueue:
@@ -31,7 +31,7 @@ class HostQueue:
 
     def push(self, score: float, ids: array[int]) -> None:
         """`ids` in ascending order."""
-        heappush(self._runs, (-score, ids[0], ids, 0))
+        heappush(self._runs, (-score, ids[0], ids if len(ids) > 1 else _ONE, 0))
         self._size += len(ids)
 
     def move(self, score: float, ids: array[int], waits: Callable[[int, float], bool]) -> None:
@@ -44,10 +44,10 @@ class HostQueue:
     def _tidy(self, waits: Callable[[int, float], bool]) -> None:
         """Drop what no longer waits: where scores add up, each change leaves an entry behind that never comes up."""
         runs = []
-        for minus, _, ids, at in self._runs:
-            left = array("I", [number for number in ids[at:] if waits(number, -minus)])
+        for minus, first, ids, at in self._runs:
+            left = [number for number in _left(first, ids, at) if waits(number, -minus)]
             if left:
-                runs.append((minus, left[0], left, 0))
+                runs.append((minus, left[0], array("I", left) if len(left) > 1 else _ONE, 0))
         heapify(runs)
         self._runs = runs
         self._size = sum(len(ids) for _, _, ids, _ in runs)
@@ -81,4 +81,10 @@ class HostQueue:
 
     def waiting(self, waits: Callable[[int, float], bool]) -> set[int]:
         """All ids that wait here; `waits(id, score)` knows."""
-        return {number for minus, _, ids, at in self._runs for number in ids[at:] if waits(number, -minus)}
+        return {
+            number for minus, first, ids, at in self._runs for number in _left(first, ids, at) if waits(number, -minus)
+        }
+
+
+def _left(first: int, ids: array[int], at: int) -> Sequence[int]:
+    return ids[at:] if len(ids) > 1 else (first,)

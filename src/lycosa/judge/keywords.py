@@ -134,6 +134,11 @@ class Keywords:
         against, _ = _any_of({place: log1p(mentions[place] / self.k1) for place in mentions.keys() - wanted})
         return self._for(wanted)[0] * (1 - against)
 
+    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
+        """The same for all links of a page, of which most say nothing that is looked for: one look tells."""
+        telling = self.phrases_.among(set().union(*many))
+        return [0.0 if telling.isdisjoint(words) else self.relevance_of(words) for words in many]
+
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """What is looked for and how much it weighs, and what is ruled out."""
         sections = [

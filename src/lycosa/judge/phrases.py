@@ -47,9 +47,7 @@ class Phrases:
 
         Few words of a page stand in a phrase, so the page is looked at as a set first: no step in Python for each word.
         """
-        different = set(text)
-        self._meet(different - self._others)
-        hits = self._codes.keys() & different
+        hits = self.among(set(text))
         if not hits:
             return {}
         codes = [self._codes.get(word, _ELSEWHERE) for word in text] if self._longer or len(hits) > _FEW else []
@@ -64,6 +62,11 @@ class Phrases:
                 if tally.keys() >= set(rest) and (matches := _matches(text, codes, code, rest)):
                     found[place] = matches
         return found
+
+    def among(self, words: set[str]) -> set[str]:
+        """Those of some words that stand in a phrase."""
+        self._meet(words - self._others)
+        return self._codes.keys() & words
 
     def _meet(self, words: set[str]) -> None:
         """Learn of words not met before whether they stand in a phrase."""

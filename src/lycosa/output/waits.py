@@ -51,14 +51,15 @@ def _ahead(db: CrawlDb, number: int, score: float) -> tuple[int, list[tuple[str,
     before = ", ".join(map(str, listed[: listed.index(number)] if number in listed else listed))
     better = "" if number in listed else " OR score > ? OR score = ? AND id < ?"  # equals: the first found
     closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
-    rows = db.execute(
-        f"SELECT url, score FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
-        f" ORDER BY id IN ({before}) DESC, score DESC, id",
-        (score, score, number) if better else (),
-    )
-    open_rows = (row for row in rows if not closed or urls.host(row[0]) not in closed)
-    first = list(islice(open_rows, _SHOWN))
-    return len(first) + sum(1 for _ in open_rows), first
+    those = f"FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
+    values = (score, score, number) if better else ()
+    best_first = f"SELECT url, score {those} ORDER BY id IN ({before}) DESC, score DESC, id"
+    if not closed:
+        count: int = db.execute(f"SELECT count(*) {those}", values).fetchone()[0]
+        return count, db.execute(f"{best_first} LIMIT {_SHOWN}", values).fetchall()
+    rows = (row for row in db.execute(best_first, values) if urls.host(row[0]) not in closed)
+    first = list(islice(rows, _SHOWN))
+    return len(first) + sum(1 for _ in rows), first
 
 
 def waits_for(waits: Waits) -> list[str]:

@@ -97,7 +97,7 @@ def scored(path: list[Step]) -> Scored:
     page = pages[-1] if pages and step.source else None  # a redirect may stand between them
     link = Link(step.url, path[-2].url if step.source and len(path) > 1 else "", step.anchor, step.depth)
     verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
-    return Scored(link, step.score, bool(step.n), verdict, bool(page and page.is_seed))
+    return Scored(link, step.score, bool(step.n), verdict, bool(page and page.is_seed), step.id)
 
 
 def draw_why(path: list[Step], console: Console, explanation: Explanation | None, waits: Waits | None = None) -> None:

@@ -158,7 +158,7 @@ class _NoNotes:
     def noted(self, key: str) -> str:
         return ""
 
-    def notes(self, prefix: str, containing: str = "") -> Sequence[tuple[str, str]]:
+    def notes(self, prefix: str, containing: str | bytes = "") -> Sequence[tuple[str, str]]:
         return ()
 
 

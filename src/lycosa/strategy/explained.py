@@ -22,7 +22,8 @@ def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
     strategy = _resumed(db)
     rate = strategy.rate()
     groups: dict[str, dict[str, float]] = {kind: {} for kind in _HEADINGS}
-    for key, tally in strategy.surplus_.tallies.items():
+    for number, tally in strategy.surplus_.tallies.items():
+        key = strategy.memory_.names.all[number]
         kind, space, name = key.partition(" ")
         if tally.tried >= _LEAST_TRIED:
             groups[kind if space else "word"][name if space else key] = tally.surplus(rate)
@@ -46,7 +47,7 @@ def _ends(weights: dict[str, float], top: int) -> dict[str, float]:
 def _resumed(db: CrawlDb) -> Learned:
     """The strategy as it was at the last commit, without the links that wait."""
     strategy = Learned()
-    strategy.connect(db, lambda url, depth: "", lambda url: True)
+    strategy.connect(db, lambda url, depth: "", lambda url: 0, lambda number: True)
     state = db.get("state:strategy")
     if state and db.get("strategy", "learned") == "learned":
         strategy.load_counts(msgspec.json.decode(state))

@@ -7,7 +7,7 @@ Every visit teaches it: what links of the same page, host, kind of address, clas
 these to trust. A link's score follows what happens to its siblings while it waits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 from pathlib import Path
@@ -19,14 +19,16 @@ from msgspec import Meta
 
 from lycosa import urls
 from lycosa.db import CrawlDb
-from lycosa.strategy.addresses import folder_of, twins, words_of
-from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Levels, Scale, Source, Surpluses, Tally, Waiting
+from lycosa.strategy.addresses import quick_marks, words_of
+from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.leads import Leads
-from lycosa.strategy.online import Weights
+from lycosa.strategy.links import MOST_SHORT, SOURCES, Find
+from lycosa.strategy.memory import Memory
+from lycosa.strategy.online import OTHER_VERSION, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
-from lycosa.types import Explanation, Glances, Notes, Page, Scored, Verdict, Visit, glances
+from lycosa.strategy.sources import Source
+from lycosa.types import BadInput, Explanation, Glances, Notes, Page, Scored, Verdict, Visit, glances
 
-SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 READ = 8  # links of a page, best words first, around which the words are judged too
 UNKNOWN = -1.0  # relevance of words that nobody judged
@@ -50,63 +52,71 @@ class Learned:
     judge_: Any = field(init=False, repr=False, default=None)
     db_: Any = field(init=False, repr=False, default=None)
     refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
-    waits_: Callable[[str], bool] = field(init=False, repr=False, default_factory=lambda: lambda url: True)
+    waits_: Callable[[int], bool] = field(init=False, repr=False, default_factory=lambda: lambda number: True)
     weights_: Weights = field(init=False, repr=False, default_factory=lambda: Weights(PRIOR, BIAS))
     surplus_: Surpluses = field(init=False, repr=False, default_factory=Surpluses)  # by host, word, ...
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
     leads_: Leads = field(init=False, repr=False, default_factory=Leads)
     best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a page on topic
     scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
-    sources_: list[Source] = field(init=False, repr=False, default_factory=list)
-    waiting_: dict[str, Waiting] = field(init=False, repr=False, default_factory=dict)
-    done_: set[int] = field(init=False, repr=False, default_factory=set)  # fingerprints of URLs that were asked
-    pages_: set[int] = field(init=False, repr=False, default_factory=set)  # and of the folders of those that were pages
-    levels_: Levels = field(init=False, repr=False, default_factory=Levels)
+    memory_: Memory = field(init=False, repr=False, default_factory=Memory)  # of pages and their links
+    reasons_: Any = field(init=False, repr=False, default=None)  # what made the scores
     idle_: int = field(init=False, repr=False, default=0)  # pages outside of such lists since the last turn
-    up_: Waiting | None = field(init=False, repr=False, default=None)  # the link of the visit under way
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
-    twins_: list[str] = field(init=False, repr=False, default_factory=list)  # addresses of the page under way that wait
+    twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of addresses of the page under way
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are looked at again next
     unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be noted
-    reasons_: Reasons = field(init=False, repr=False, default_factory=Reasons)  # what made the scores
 
     def __post_init__(self) -> None:
         self.weights_ = Weights(PRIOR, BIAS, self.without)
         self.surplus_.start(self.rate())
         self.scales_ = {name: Scale() for name in ("parent", "context", "own", "cash")}
+        self.reasons_ = Reasons(self.memory_.links)
 
     def prepare(self, folder: Path, judge: Any) -> None:
         self.judge_ = judge if isinstance(judge, Glances) else None
         if hasattr(judge, "targets"):
             self.leads_.prepare(folder, judge.targets)
 
-    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], waits: Callable[[str], bool]) -> None:
+    def connect(
+        self,
+        db: CrawlDb,
+        refuses: Callable[[str, int], str],
+        number: Callable[[str], int],
+        waits: Callable[[int], bool],
+    ) -> None:
         self.db_, self.refuses_, self.waits_ = db, refuses, waits
-        self.reasons_.db = db
+        self.memory_.links.number_of, self.reasons_.db = number, db
 
     # -- what a visit teaches -----------------------------------------------------------------------------------------
 
     def learn(self, visit: Visit) -> None:
-        reply = visit.reply
+        reply, memory = visit.reply, self.memory_
+        memory.settle(self.db_)
         self.dirty_.clear()
         self.twins_.clear()
-        self.up_ = self._take(reply.link.url, not reply.error)
+        row = memory.up = self._take(reply.link.url, not reply.error)
         for url in {reply.url, *(exchange.url for exchange in reply.exchanges)} - {reply.link.url, ""}:
-            self._take(url, not reply.error)
-        if self.up_ is None:
+            if reached := self._take(url, not reply.error):
+                memory.links.release(reached)
+        if not row:
             return
-        pages = [source.number for source, _ in self.up_.found]
-        self._note(f"why {reply.link.url}", self.reasons_.told(reply.link.url, visit.score, pages, self.up_.turn))
-        evidence = self.evidence(self.up_)
+        memory.batches.whys.append(self.reasons_.take(row, visit.score))
+        evidence = self.evidence(row)
         self.idle_ += not reply.error and max(evidence[YIELD]) <= 0
         if reply.error:  # nothing was learned of the topic; but a host that fails is no place to look
-            self._count(self.up_.host, 0.0)
+            self._count(memory.links.hosts[row], 0.0)
         elif visit.duplicate_of:
-            self._count_siblings(self.up_, 0.0)
+            self._count_siblings(row, 0.0)
         else:
-            self._learn(self.up_, evidence, self.outcome(visit.verdict))
-            self._lead(self.up_.found[0][0].label, visit.verdict.label)
+            self._learn(row, evidence, self.outcome(visit.verdict))
+            self._lead(memory.first_page(row).label, visit.verdict.label)
         self.surplus_.start(self.rate())
+
+    def _take(self, url: str, is_page: bool) -> int:
+        row, same = self.memory_.take(url, is_page)
+        self.twins_ = [twin for twin in (*self.twins_, *same) if twin != row]
+        return row
 
     def outcome(self, verdict: Verdict) -> float:
         """0..1: relevance in units of the best so far, since judges differ in scale; off topic it counts half."""
@@ -115,20 +125,20 @@ class Learned:
         share = min(1.0, verdict.relevance / (self.best_ or 1.0))
         return share if verdict.on_topic else 0.5 * share
 
-    def _learn(self, link: Waiting, evidence: Sequence[float], outcome: float) -> None:
+    def _learn(self, row: int, evidence: Sequence[float], outcome: float) -> None:
         rate = self.rate()
         if self.total_.good > ENOUGH and self.speed:
             self.weights_.step(evidence, outcome, rate, self.speed)
         self.total_.add(outcome)
-        self._count_all(link, outcome)
-        surplus, source = self.credit * (outcome - rate), link.found[0][0]
+        self._count_all(row, outcome)
+        surplus, source = self.credit * (outcome - rate), self.memory_.first_page(row)
         for _ in range(ANCESTORS if surplus > 0 else 0):
-            if source.up is None:
+            if not source.up:
                 break
             share = min(surplus, MOST_CREDIT - source.given)
             source.given += share
             self._count_all(source.up, share, 0.0)
-            surplus, source = surplus * self.credit, source.up.found[0][0]
+            surplus, source = surplus * self.credit, self.memory_.first_page(source.up)
 
     def _lead(self, source: str, target: str) -> None:
         if self.leads_.see(source, target):
@@ -138,86 +148,69 @@ class Learned:
         """The going rate: relevant pages among all that were tried."""
         return min(0.99, max(1e-4, self.total_.good / self.total_.tried))
 
-    def _count_all(self, link: Waiting, good: float, tried: float = 1.0) -> None:
-        self._count_siblings(link, good, tried)
-        for key in link.counted_as():
+    def _count_all(self, row: int, good: float, tried: float = 1.0) -> None:
+        links = self.memory_.links
+        self._count_siblings(row, good, tried)
+        marks = links.hosts[row], links.places[row], links.areas[row], self.memory_.best_page(row).kind
+        for key in (*filter(None, marks), *links.words(row)):
             self._count(key, good, tried)
 
-    def _count(self, key: str, good: float, tried: float = 1.0) -> None:
-        self.unsaved_[f"tally {key}"] = self.surplus_.count(key, good, tried).state
+    def _count(self, key: int, good: float, tried: float = 1.0) -> None:
+        self.unsaved_[f"tally {self.memory_.names.all[key]}"] = self.surplus_.count(key, good, tried).state
 
-    def _count_siblings(self, link: Waiting, good: float, tried: float = 1.0) -> None:
-        for source, spot in link.found:
-            source.count(link.place, spot, good, tried)
+    def _count_siblings(self, row: int, good: float, tried: float = 1.0) -> None:
+        links = self.memory_.links
+        for page, spot in links.found(row):
+            source = self.memory_.sources[page]
+            source.count(links.places[row], spot, good, tried)
             if tried:  # credit alone can wait for its turn
-                self.dirty_[source.number] = source
-            self.unsaved_[f"yield {source.number:09}"] = source.state
-
-    def _take(self, url: str, is_page: bool) -> Waiting | None:
-        """The link no longer waits. Other addresses of the same page still do, but should come last."""
-        folder = folder_of(url) if is_page else ""
-        known = urls.fingerprint(folder) if folder else 0
-        self.done_.add(urls.fingerprint(url))
-        self._note(f"done {urls.fingerprint(url):x}", known)
-        if folder and known not in self.pages_:
-            self.pages_.add(known)
-            for twin in twins(folder):
-                if waits := self.waiting_.get(twin):
-                    waits.twin = 1.0
-                    self.twins_.append(twin)
-        link = self.waiting_.pop(url, None)
-        for source, _ in link.found if link else ():
-            source.waiting[link.place] -= 1  # type: ignore[union-attr]
-        return link
+                self.dirty_[page] = source
+            self.unsaved_[f"yield {page:09}"] = source.state
 
     # -- what a link is worth -----------------------------------------------------------------------------------------
 
     def score(self, visit: Visit) -> Sequence[float]:
-        page = visit.page
+        page, links = visit.page, self.memory_.links
         if not page.links:
             return []
         source = self._source(visit)
-        found = self._found(page)
-        links = [self._find(source, about) for about in found]
-        self.scales_["cash"].add([log(link.cash + LEAST_CASH) for link in links])
-        if source.kids:
-            self.levels_.add(source, found[0][2])
-        up = source.up.state() if source.up else None
-        about = [source.relevance, source.label, source.distance, source.cash, source.luck, up, found]
-        self._note(f"page {source.number:09}", about)
-        kids = links[: len(source.kids)]  # of the others no more is to be learned
-        called = [self.worth(link, url, source) for link, url in zip(kids[:CALLED], source.kids, strict=False)]
-        scores = [*called, *(HELD_BACK * (1.0 + link.own) / 2 for link in kids[CALLED:])]
-        worth = dict(zip(source.kids, scores, strict=True))
+        finds, told = self._found(page)
+        rows = self.memory_.add_links(source, finds, told)
+        self.scales_["cash"].add([log(links.cash[row] + LEAST_CASH) for row in (*rows, *told)])
+        called = [self.worth(row, source.number) for row in rows[:CALLED]]
+        scores = [*called, *(HELD_BACK * (1.0 + links.owns[row]) / 2 for row in rows[CALLED:])]
+        worth = {find.url: score for find, score in zip(finds, scores, strict=True)}
         return [worth.get(link.url, 0.0) for link in page.links]
 
-    def _found(self, page: Page) -> list[list[Any]]:
-        """The links that may be asked, best words first, as they are noted: address, spot, depth, context, own words
-        judged, what all words promise, words to be counted; only the address where no more is to be learned."""
-        new, links, said, told = [], [], [], []
-        counted: list[Sequence[str]] = []
+    def _found(self, page: Page) -> tuple[list[Find], list[int]]:
+        """The links that may be fetched, best words first, and the rows of those of which no more is to be learned."""
+        finds: list[Find] = []
+        links, said, told, counted = [], [], [], []
+        known, done, number = self.memory_.links, self.memory_.done, self.memory_.names.__getitem__
         for at, link in enumerate(page.links):
-            waits = self.waiting_.get(link.url)
-            if waits is None and (urls.fingerprint(link.url) in self.done_ or self.refuses_(link.url, link.depth)):
+            row = known.find(link.url)
+            if not row and (urls.fingerprint(link.url) in done or self.refuses_(link.url, link.depth)):
                 continue
-            if waits and len(waits.found) >= SOURCES:
-                told.append([link.url])
+            if row and known.counts[row] >= SOURCES:
+                told.append(row)
                 continue
             own, words = words_of(link, page)
-            new.append([link.url, at // SPOT, link.depth, UNKNOWN, UNKNOWN, 0.0, *words])
+            host, place, area = map(number, quick_marks(link.url))
+            spot, depth, numbers = min(at // SPOT, MOST_SHORT), min(link.depth, MOST_SHORT), [*map(number, words)]
+            finds.append(Find(link.url, spot, depth, numbers, UNKNOWN, UNKNOWN, 0.0, host, place, area, row))
             links.append(link)
             said.append(own)
             counted.append(words)
         relevances = self._glances("own", said)
         promises = self.leads_.promises.of(page, links, counted)
-        for about, relevance, promise in zip(new, relevances, promises, strict=True):
-            about[4], about[5] = relevance, promise
-        order = sorted(range(len(new)), key=relevances.__getitem__, reverse=True)
+        for find, relevance, promise in zip(finds, relevances, promises, strict=True):
+            find.own, find.elsewhere = relevance, promise
+        order = sorted(range(len(finds)), key=relevances.__getitem__, reverse=True)
         best = order[:READ]  # the others' context would cost more than it tells
         contexts = self._glances("context", [page.context(links[at]) for at in best])
         for at, relevance in zip(best, contexts, strict=True):
-            new[at][3] = relevance
-        return [new[at] for at in order] + told
+            finds[at].context = relevance
+        return [finds[at] for at in order], told
 
     def _glances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
         if self.judge_ is None:
@@ -228,107 +221,89 @@ class Learned:
         return relevances
 
     def _source(self, visit: Visit) -> Source:
-        verdict, up = visit.verdict, self.up_
+        verdict, memory, up = visit.verdict, self.memory_, self.memory_.up
         revised = 1 + 0.85 * (2 * verdict.relevance - 1) ** 3  # as OTIE does
-        cash = min(MOST_CASH, (up.cash if up else 1.0) * revised) / len(visit.page.links)
-        distance = 0 if verdict.on_topic else 1 + (up.best.distance if up else 0)
+        cash = min(MOST_CASH, (memory.links.cash[up] if up else 1.0) * revised) / len(visit.page.links)
+        distance = 0 if verdict.on_topic else 1 + (memory.best_page(up).distance if up else 0)
         luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
-        source = Source(len(self.sources_), verdict.relevance, verdict.label, distance, cash, luck)
-        source.up = up
-        self.sources_.append(source)
         self.scales_["parent"].add([verdict.relevance])
-        return source
+        return memory.add_page(verdict.relevance, verdict.label, distance, cash, luck, up)
 
-    def _find(self, source: Source, about: Sequence[Any]) -> Waiting:
-        """Take down what a page says of a link."""
-        url = about[0]
-        link = self.waiting_.get(url)
-        if link is None:
-            link = self.waiting_[url] = Waiting.first(source, about)
-            if (folder := folder_of(url)) and urls.fingerprint(folder) in self.pages_:
-                link.twin = 1.0
-        else:
-            link.again(source, about)
-        if len(about) > 1:
-            source.kids.append(url)
-            source.waiting[link.place] = source.waiting.get(link.place, 0) + 1
-        return link
-
-    def worth(self, link: Waiting, url: str, source: Source) -> float:
+    def worth(self, row: int, page: int) -> float:
         """The score of a link of this page; what made it is kept."""
-        if link.turn:
-            return 1.0
-        weighed = self.weights_.weigh(self.evidence(link))
-        self.reasons_.keep(source.number, url, weighed)
-        return weighed.score
+        weighed = None if self.memory_.links.turns[row] else self.weights_.weigh(self.evidence(row))
+        self.reasons_.keep(page, row, weighed)
+        return weighed.score if weighed else 1.0
 
-    def evidence(self, link: Waiting) -> list[float]:
+    def evidence(self, row: int) -> list[float]:
         """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
-        scales, surplus, place, best = self.scales_, self.surplus_, link.place, link.best
-        rate, count = surplus.rate, len(link.found)
+        links, scales, surplus, sources = self.memory_.links, self.scales_, self.surplus_, self.memory_.sources
+        place, best, words = links.places[row], sources[links.best[row]], links.words(row)
+        rate, count = surplus.rate, links.counts[row]
         siblings = part = near = untested = 0.0
-        for source, spot in link.found:
-            untried = source.luck * log(1 + source.waiting[place])
-            if source.tally.tried:
-                siblings += source.tally.surplus(rate)
-                expected = rate * (source.tally.good + 1) / (source.tally.tried * rate + 1)
-                near += source.near(spot, expected)
+        for at in range(count):
+            source = sources[links.pages[at][row]]
+            untried = source.luck * log(1 + source.waiting.get(place, 0))
+            if (all_ := source.tally) and all_.tried:
+                siblings += all_.surplus(rate)
+                expected = rate * (all_.good + 1) / (all_.tried * rate + 1)
+                near += source.near(links.spots[at][row], expected)
                 if tally := source.places.get(place):
                     part += tally.surplus(expected)
                     untried /= sqrt(1 + max(0.0, tally.tried - tally.good))
             if untried > untested:
                 untested = untried
-        area = surplus.tallies.get(link.area)
+        area, context, own = surplus.tallies.get(links.areas[row]), links.contexts[row], links.owns[row]
         return [
             scales["parent"].of(best.relevance),
-            scales["context"].of(link.context) if link.context >= 0 else 0.0,
-            scales["own"].of(link.own) if link.own >= 0 else 0.0,
-            link.elsewhere,
+            scales["context"].of(context) if context >= 0 else 0.0,
+            scales["own"].of(own) if own >= 0 else 0.0,
+            links.elsewheres[row],
             siblings / count,
             part / count,
             near / count,
             untested * surplus.curiosity,
             surplus[place],
             min(0.0, area.surplus(rate, AREA)) if area else 0.0,
-            surplus[link.host],
+            surplus[links.hosts[row]],
             surplus[best.kind],
             self.leads_.surplus(best.label),
-            sum(map(surplus.__getitem__, link.words)) / sqrt(len(link.words) or 1),
-            scales["cash"].of(log(link.cash + LEAST_CASH)),
-            log(1 + link.depth),
-            log(link.finds),
+            sum(map(surplus.__getitem__, words)) / sqrt(len(words) or 1),
+            scales["cash"].of(log(links.cash[row] + LEAST_CASH)),
+            log(1 + links.depths[row]),
+            log(links.finds[row]),
             min(best.distance, 4.0),
-            link.twin,
+            float(links.twins[row]),
         ]
 
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)
 
-    def renew(self) -> tuple[Sequence[str], Sequence[float]]:
+    def renew(self) -> tuple[Sequence[int], Sequence[float], Sequence[str]]:
         """New scores for links of the pages whose yield this visit changed, and of the next page in turn, so that in
         time everything that waits follows what was learned."""
-        anew = {url: link.found[0][0] for url in self.twins_ if (link := self.waiting_.get(url))}
+        self.memory_.settle(self.db_)
+        links, sources, batches = self.memory_.links, self.memory_.sources, self.memory_.batches
+        anew = {row: links.pages[0][row] for row in self.twins_}
         for source in self.dirty_.values():
-            self._call(source, anew)
-        for _ in range(min(8, len(self.sources_))):
-            self.next_ = (self.next_ + 1) % len(self.sources_)
-            if self._call(self.sources_[self.next_], anew):
+            anew.update(dict.fromkeys(source.kids[:CALLED], source.number))
+        for _ in range(min(8, len(sources))):
+            self.next_ = (self.next_ + 1) % len(sources)
+            if kids := sources[self.next_].kids[:CALLED]:
+                anew.update(dict.fromkeys(kids, self.next_))
                 break
-        if self.explore and self.idle_ >= self.explore and (url := self.levels_.turn(self.waiting_)):
+        if self.explore and self.idle_ >= self.explore and (row := self.memory_.levels.turn(links.turns, links.twins)):
             self.idle_ = 0
-            self._note(f"turn {url}", 1)
-            anew[url] = self.waiting_[url].found[0][0]
-        waiting = [url for url in anew if self.waits_(url)]  # what is in flight keeps the score it was taken with
-        scores = [self.worth(self.waiting_[url], url, anew[url]) for url in waiting]
+            batches.turns.append(links.ids[row])
+            anew[row] = links.pages[0][row]
+        rows = [row for row in anew if (number := links.ids[row]) and self.waits_(number)]  # not if it is in flight
+        scores = [self.worth(row, anew[row]) for row in rows]
         if self.reasons_.is_full():
-            self.reasons_.write(self.done_)
-        return waiting, scores
+            self.reasons_.write()
+        return [links.ids[row] for row in rows], scores, [*map(self.memory_.host, rows)]
 
-    def _call(self, source: Source, anew: dict[str, Source]) -> bool:
-        if source.kids:
-            source.kids = [url for url in source.kids if url in self.waiting_]
-            anew.update(dict.fromkeys(source.kids[:CALLED], source))
-        return bool(source.kids)
+    def explain(self, scored: Scored, notes: Notes) -> Explanation:
+        return explain(scored, notes)
 
     # -- what survives ------------------------------------------------------------------------------------------------
 
@@ -336,14 +311,14 @@ class Learned:
         if self.db_ is not None:
             self.db_.note(f"learned {key}", msgspec.json.encode(value))
 
-    def explain(self, scored: Scored, notes: Notes) -> Explanation:
-        return explain(scored, notes)
-
     def save(self) -> dict[str, Any]:
-        for key, state in self.unsaved_.items():  # once a commit is enough: they belong to it
-            self._note(key, state())
+        self.memory_.settle(self.db_)
+        if self.db_ is not None:
+            for key, state in self.unsaved_.items():  # once a commit is enough: they belong to it
+                self.db_.keep(f"learned {key}", msgspec.msgpack.encode(state()))
+            self.memory_.save(self.db_)
+            self.reasons_.write()
         self.unsaved_.clear()
-        self.reasons_.write(self.done_)
         return {
             "weights": self.weights_.save(),
             "total": [self.total_.good, self.total_.tried],
@@ -352,46 +327,27 @@ class Learned:
             "next": self.next_,
             "idle": self.idle_,
             "leads": self.leads_.save(),
+            "batches": self.memory_.batches.count,
         }
 
     def load(self, state: dict[str, Any]) -> None:
         self.load_counts(state)
         if self.db_ is not None:
-            self.load_links()
+            self.memory_.load(self.db_)
 
     def load_counts(self, state: dict[str, Any]) -> None:
+        if "batches" not in state:
+            raise BadInput(OTHER_VERSION)
         self.weights_.load(state["weights"])
         self.total_ = Tally(*state["total"])
         self.best_, self.next_, self.idle_ = state["best"], state["next"], state["idle"]
+        self.memory_.batches.count = state["batches"]
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
-        tallies = self.db_.notes("learned tally ") if self.db_ is not None else ()
-        self.surplus_.tallies.update({key: Tally(*msgspec.json.decode(text)) for key, text in tallies})
-        rows = self.db_.notes("learned lead ") if self.db_ is not None else ()
+        if self.db_ is not None:
+            self.memory_.load_names(self.db_)
+            for name, packed in self.db_.notes("learned tally "):
+                self.surplus_.tallies[self.memory_.names[name]] = Tally(*msgspec.msgpack.decode(packed))
+        rows: Iterable[tuple[str, str]] = self.db_.notes("learned lead ") if self.db_ is not None else ()
         self.leads_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
         self.surplus_.clear()
         self.surplus_.start(self.rate())
-
-    def load_links(self) -> None:
-        """All that waits, and the pages it was found on, from the notes."""
-        for key, folder in self.db_.notes("learned done "):
-            self.done_.add(int(key, 16))
-            self.pages_.add(int(folder))
-        self.pages_.discard(0)
-        for _, text in self.db_.notes("learned page "):
-            self._load_page(msgspec.json.decode(text))
-        for number, text in self.db_.notes("learned yield "):
-            self.sources_[int(number)].load(msgspec.json.decode(text))
-        for url, _ in self.db_.notes("learned turn "):
-            if link := self.waiting_.get(url):
-                link.turn = True
-
-    def _load_page(self, about: list[Any]) -> None:
-        relevance, label, distance, cash, luck, up, found = about
-        source = Source(len(self.sources_), relevance, label, distance, cash, luck)
-        self.sources_.append(source)
-        source.up = Waiting.restored(up, self.sources_) if up else None
-        for link in found:
-            if urls.fingerprint(link[0]) not in self.done_:
-                self._find(source, link)
-        if source.kids:
-            self.levels_.add(source, found[0][2])

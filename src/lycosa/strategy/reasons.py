@@ -6,16 +6,14 @@ crawl.db with the commit. It is needed once, at the visit, and takes no memory u
 """
 
 import struct
-from base64 import b64decode, b64encode
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
+from math import isnan, nan
 from typing import Any
 
-import msgspec
-
-from lycosa import urls
 from lycosa.strategy import plainly
 from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.links import Links
 from lycosa.strategy.online import OTHER_VERSION, Weighed
 from lycosa.types import BadInput, Explanation, Notes, Scored
 
@@ -67,73 +65,79 @@ _CLAUSES = {  # for a link, and against it
     "distance": ("a page on topic is near", "it is some clicks from the last page on topic"),
     "twin": ("the same page was fetched under another address", "what is probably the same page was fetched before"),
 }
-_UNIT = 1_000  # parts are kept and shown as thousandths, rounded so that they add up to the rounded sum
-_LARGEST = 32_767
-_LAYOUT = struct.Struct(f"<d{len(PRIOR) + 1}h")  # the score; the sum after each part, the bias first
-_KEY_CHARS = 16  # the fingerprint of the URL in hexadecimal
-_ENTRY_CHARS = _KEY_CHARS + len(b64encode(bytes(_LAYOUT.size)))
-_MOST_FRESH = 5_000  # scores in memory: the lab never commits
+_DIGITS = 3  # of the parts that are told; they are rounded so that they add up to the rounded sum
+_ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # the id of the URL, its score, the bias, what each kind adds
+_MOST_FRESH = 20_000  # scores in memory: the lab never commits
+_KINDS = (TURN, HELD, OUTSIDE)
 
 
 class Reasons:
     """What made the scores of links that wait, by the page through which they were scored."""
 
-    def __init__(self) -> None:
+    def __init__(self, links: Links) -> None:
         self.db: Any = None
-        self._fresh: dict[int, dict[str, Weighed]] = {}  # by the number of the page: not written yet
+        self._links = links
+        self._fresh: dict[int, dict[int, Weighed | None]] = {}  # page to row to what made its score: not written yet
         self._count = 0
 
-    def keep(self, page: int, url: str, weighed: Weighed) -> None:
-        self._fresh.setdefault(page, {})[url] = weighed
+    def keep(self, page: int, row: int, weighed: Weighed | None) -> None:
+        """The link was scored because of this; None: its turn has come."""
+        rows = self._fresh.get(page)
+        if rows is None:
+            rows = self._fresh[page] = {}
+        rows[row] = weighed
         self._count += 1
 
     def is_full(self) -> bool:
         return self._count >= _MOST_FRESH
 
-    def write(self, done: Container[int]) -> None:
+    def write(self) -> None:
         """Let crawl.db hold them. What was known of other links of a page stays, until they are done."""
+        links = self._links
         for page, fresh in self._fresh.items() if self.db is not None else ():
-            entries = {key: text for key, text in _entries(self.db.noted(_key(page))) if int(key, 16) not in done}
-            for url, weighed in fresh.items():
-                if urls.fingerprint(url) not in done:
-                    entries[_fingerprint(url)] = _packed(weighed)
-            self.db.note(_key(page), "".join(key + text for key, text in entries.items()))
+            kept = {number: entry for number, entry in _entries(self.db.noted(_key(page))) if links.row_of(number)}
+            for row, weighed in fresh.items():
+                if number := links.ids[row]:
+                    kept[number] = _packed(number, weighed) if weighed else _unmade(number, 1.0, TURN)
+            self.db.keep(_key(page), b"".join(kept.values()))
         self._fresh.clear()
         self._count = 0
 
-    def told(self, url: str, score: float, pages: Sequence[int], turn: bool) -> Sequence[int] | str:
-        """What made the score that a link of these pages was taken with, as it is noted: parts in thousandths, or why
-        there are none."""
-        if turn and score == 1.0:
-            return TURN
-        return self._find(url, score, pages) or (HELD if score <= HELD_BACK else OUTSIDE)
-
-    def _find(self, url: str, score: float, pages: Sequence[int]) -> list[int] | None:
-        key = _fingerprint(url)
+    def take(self, row: int, score: float) -> bytes:
+        """What made the score that a link was taken with; nothing more of it needs to be kept."""
+        number, pages = self._links.ids[row], [page for page, _ in self._links.found(row)]
+        found = self._find(row, number, score, pages)
         for page in pages:
-            if weighed := self._fresh.get(page, {}).get(url):
-                if weighed.score == score:
-                    return _differences(_sums(weighed))
-            elif self.db is not None and (found := _match(self.db.noted(_key(page)), key, score)):
+            self._fresh.get(page, {}).pop(row, None)
+        return found or _unmade(number, score, HELD if score <= HELD_BACK else OUTSIDE)
+
+    def _find(self, row: int, number: int, score: float, pages: Sequence[int]) -> bytes | None:
+        for page in pages:
+            fresh = self._fresh.get(page, {})
+            if row in fresh:
+                weighed = fresh[row]
+                if (weighed.score if weighed else 1.0) == score:
+                    return _packed(number, weighed) if weighed else _unmade(number, score, TURN)
+            elif self.db is not None and (found := _match(self.db.noted(_key(page)), number, score)):
                 return found
         return None
 
 
 def explain(scored: Scored, notes: Notes) -> Explanation:
     """Why the score of a link is what it is, or was when the link was taken."""
-    url = scored.link.url
-    if scored.fetched:
-        told = msgspec.json.decode(notes.noted(f"learned why {url}") or f'"{OUTSIDE}"', type=list[int] | str)
-    elif scored.score == 1.0 and notes.noted(f"learned turn {url}"):
-        told = TURN
+    number = scored.number.to_bytes(4, "little")
+    texts = notes.notes("learned whys " if scored.fetched else "learned reasons ", containing=number)
+    entries = (match for _, text in texts if (match := _match(text, scored.number, scored.score)))
+    if entry := next(entries, None):
+        _, _, bias, *parts = _ENTRY.unpack(entry)
+        if not isnan(bias):
+            return _explained(_rounded([bias, *parts]))
+        told = _KINDS[int(parts[0])]
     else:
-        key = _fingerprint(url)
-        texts = (text for _, text in notes.notes("learned reasons ", containing=key))
-        found = (match for text in texts if (match := _match(text, key, scored.score)))
-        told = next(found, HELD if scored.score <= HELD_BACK else OUTSIDE)
+        told = HELD if scored.score <= HELD_BACK else OUTSIDE
     if told == HELD and scored.fetched:
         return Explanation("nothing better was left to fetch just then; until then it was held back behind others")
-    return Explanation(_IN_A_SENTENCE[told]) if isinstance(told, str) else _explained(told)
+    return Explanation(_IN_A_SENTENCE[told])
 
 
 _IN_A_SENTENCE = {
@@ -143,12 +147,16 @@ _IN_A_SENTENCE = {
 }
 
 
-def _explained(thousandths: Sequence[int]) -> Explanation:
-    if len(thousandths) != len(PRIOR) + 1:
-        raise BadInput(OTHER_VERSION)
-    parts = {name: part / _UNIT for name, part in zip(PRIOR, thousandths[1:], strict=True) if part}
+def _rounded(parts: Sequence[float]) -> list[float]:
+    """When the running sum is rounded, and not the parts, the parts add up to what is shown."""
+    sums = [round(total, _DIGITS) for total in accumulate(parts, initial=0.0)]
+    return [round(after - before, _DIGITS) for before, after in pairwise(sums)]
+
+
+def _explained(rounded: Sequence[float]) -> Explanation:
+    parts = {name: part for name, part in zip(PRIOR, rounded[1:], strict=True) if part}
     ordered = sorted(parts, key=lambda name: (-abs(parts[name]), name))
-    named = {START: thousandths[0] / _UNIT} | {IN_WORDS[name]: parts[name] for name in ordered}
+    named = {START: rounded[0]} | {IN_WORDS[name]: parts[name] for name in ordered}
     return Explanation(_because(parts, ordered), named, "log-odds")
 
 
@@ -160,41 +168,28 @@ def _because(parts: Mapping[str, float], ordered: Sequence[str]) -> str:
     return f"{because}; against it, {against[0]}" if against else because
 
 
-def _sums(weighed: Weighed) -> list[int]:
-    """The sum after each part, the bias first, in thousandths: when these are rounded, and not the parts, the parts add
-    up to what is shown."""
-    return [round(_UNIT * total) for total in accumulate(weighed.parts(), initial=weighed.bias)]
+def _packed(number: int, weighed: Weighed) -> bytes:
+    return _ENTRY.pack(number, weighed.score, weighed.bias, *weighed.parts())
 
 
-def _packed(weighed: Weighed) -> str:
-    sums = _sums(weighed)
-    try:
-        packed = _LAYOUT.pack(weighed.score, *sums)
-    except struct.error:  # it is as good as certain, whatever the rest says
-        packed = _LAYOUT.pack(weighed.score, *(max(-_LARGEST, min(_LARGEST, total)) for total in sums))
-    return b64encode(packed).decode()
+def _unmade(number: int, score: float, kind: str) -> bytes:
+    """No evidence made the score: there is no bias, and what made it stands where the first part does."""
+    return _ENTRY.pack(number, score, nan, _KINDS.index(kind), *[0] * (len(PRIOR) - 1))
 
 
-def _differences(sums: Sequence[int]) -> list[int]:
-    return [after - before for before, after in pairwise([0, *sums])]
-
-
-def _match(entries: str, key: str, score: float) -> list[int] | None:
-    for found, text in _entries(entries):
-        if found == key:
-            kept, *sums = _LAYOUT.unpack(b64decode(text))
-            return _differences(sums) if kept == score else None
+def _match(blob: bytes, number: int, score: float) -> bytes | None:
+    for found, entry in _entries(blob):
+        if found == number and _ENTRY.unpack(entry)[1] == score:
+            return entry
     return None
 
 
-def _entries(text: str) -> Iterator[tuple[str, str]]:
-    for start in range(0, len(text), _ENTRY_CHARS):
-        yield text[start : start + _KEY_CHARS], text[start + _KEY_CHARS : start + _ENTRY_CHARS]
+def _entries(blob: bytes) -> Iterator[tuple[int, bytes]]:
+    if len(blob) % _ENTRY.size:
+        raise BadInput(OTHER_VERSION)
+    for start in range(0, len(blob), _ENTRY.size):
+        yield int.from_bytes(blob[start : start + 4], "little"), blob[start : start + _ENTRY.size]
 
 
 def _key(page: int) -> str:
     return f"learned reasons {page:09}"
-
-
-def _fingerprint(url: str) -> str:
-    return f"{urls.fingerprint(url):016x}"

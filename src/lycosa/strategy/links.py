@@ -1,0 +1,253 @@
+"""The links that wait, as compact as possible: a crawl knows millions of them.
+
+A link is a row of numbers in arrays, some 110 bytes, and its address is only in crawl.db. What has a name (hosts, kinds
+of address, words) is numbered once. The id that the frontier gave a URL leads to its row; whoever scores a page's links
+does so before the frontier has seen them, so new ones have a name only until `settle`.
+"""
+
+from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from msgspec import Struct
+
+from lycosa.strategy.sources import Source
+
+SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
+WORDS_KEPT = 16  # of a link, from all its pages
+_CHUNK = 4_096  # rows made at once
+_FEW = 1_000_000  # words; below that it is not worth sweeping up those of links that are gone
+MOST_SHORT = 65_535  # what a column of short numbers holds
+
+
+class Names(dict[str, int]):
+    """A number for each host, kind of address, part of a host, class and word; 0 is no name."""
+
+    def __init__(self) -> None:
+        super().__init__({"": 0})
+        self.all = [""]
+        self._written = 1
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self.all)
+        self.all.append(name)
+        return number
+
+    def fresh(self) -> list[str]:
+        """Those that came since this was asked last."""
+        found = self.all[self._written :]
+        self._written = len(self.all)
+        return found
+
+    def load(self, names: Sequence[str]) -> None:
+        for name in names:
+            self[name]
+        self._written = len(self.all)
+
+
+class Find(Struct, gc=False):
+    """What one page says of a link."""
+
+    url: str
+    spot: int
+    depth: int
+    words: Sequence[int]
+    context: float  # what the judge makes of the words around it; below 0 if it was not asked
+    own: float  # and of its own words
+    elsewhere: float  # where links with such words led to elsewhere
+    host: int
+    place: int
+    area: int
+    row: int = 0  # of a link that was known before
+
+
+COLUMNS = {  # what a page says of its links, each in an array; Links has columns of the same names
+    **dict.fromkeys(("ids", "hosts", "places", "areas"), "I"),
+    **dict.fromkeys(("contexts", "owns", "elsewheres"), "d"),
+    "depths": "H",
+    "word_counts": "B",
+}
+
+
+class Links:
+    """Row by row: what is known of each link. Row 0 stands for none."""
+
+    def __init__(self) -> None:
+        self.number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if it does not know the URL
+        self.ids, self.hosts, self.places, self.areas = (array("I") for _ in range(4))
+        self.best, self.finds, self._first_word = (array("I") for _ in range(3))  # best: the most relevant of its pages
+        self.depths = array("H")
+        self.contexts, self.owns, self.elsewheres, self.cash = (array("d") for _ in range(4))
+        self.counts, self.twins, self.turns, self.word_counts = (array("B") for _ in range(4))
+        self.pages = tuple(array("I") for _ in range(SOURCES))  # the first few it was found on,
+        self.spots = tuple(array("H") for _ in range(SOURCES))  # and where it stands on each of them
+        self._words = array("I")  # of all links, one after the other
+        self._left_behind = 0  # words of links that are gone
+        self._free: list[int] = []
+        self._rows = array("I", [0])  # by the frontier's id
+        self._others: dict[str, int] = {}  # rows of URLs that the frontier does not know, or not yet
+        self._new: list[str] = []
+        self._grow()
+        self._free.pop()  # row 0
+
+    def __len__(self) -> int:
+        return len(self.ids) - 1 - len(self._free)
+
+    def _columns(self) -> Iterator[array[int] | array[float]]:
+        yield from (self.ids, self.hosts, self.places, self.areas, self.best, self.finds, self._first_word, self.depths)
+        yield from (self.contexts, self.owns, self.elsewheres, self.cash)
+        yield from (self.counts, self.twins, self.turns, self.word_counts)
+        yield from self.pages
+        yield from self.spots
+
+    def _grow(self) -> None:
+        start = len(self.ids)
+        for column in self._columns():
+            column.frombytes(bytes(_CHUNK * column.itemsize))
+        self._free.extend(range(start + _CHUNK - 1, start - 1, -1))
+
+    # -- by address ---------------------------------------------------------------------------------------------------
+
+    def find(self, url: str) -> int:
+        """The row of a URL that waits, else 0."""
+        number, rows = self.number_of(url), self._rows
+        return (rows[number] if number < len(rows) else 0) or self._others.get(url, 0)
+
+    def row_of(self, number: int) -> int:
+        return self._rows[number] if number < len(self._rows) else 0
+
+    def take(self, url: str) -> int:
+        """The same, and it waits no longer; the row stays until it is released."""
+        number = self.number_of(url)
+        row = self.row_of(number)
+        if row:
+            self._rows[number] = 0
+            return row
+        return self._others.pop(url, 0)
+
+    def settle(self) -> None:
+        """The frontier has seen the new links: give them its ids. Those that it refused keep their names."""
+        for url in self._new:
+            number, row = self.number_of(url), self._others.get(url, 0)
+            if number and row:
+                del self._others[url]
+                self._make_room(number)
+                self._rows[number] = row
+                self.ids[row] = number
+        self._new.clear()
+
+    def _make_room(self, number: int) -> None:
+        if number >= len(self._rows):
+            self._rows.frombytes(bytes(self._rows.itemsize * max(_CHUNK, number + 1 - len(self._rows))))
+
+    def name_of(self, row: int) -> str:
+        """Of a link that the frontier does not know."""
+        return next((url for url, other in self._others.items() if other == row), "")
+
+    # -- by row -------------------------------------------------------------------------------------------------------
+
+    def words(self, row: int) -> Sequence[int]:
+        first = self._first_word[row]
+        return self._words[first : first + self.word_counts[row]]
+
+    def found(self, row: int) -> list[tuple[int, int]]:
+        """The numbers of the first few pages it was found on, and where it stands on each of them."""
+        return [(self.pages[at][row], self.spots[at][row]) for at in range(self.counts[row])]
+
+    def add(self, source: Source, find: Find) -> int:
+        """A link that was not known before; the frontier will know it when it is settled."""
+        if not self._free:
+            self._grow()
+        row = self._free.pop()
+        self.hosts[row], self.places[row], self.areas[row] = find.host, find.place, find.area
+        self.depths[row] = find.depth
+        self.contexts[row], self.owns[row], self.elsewheres[row] = find.context, find.own, find.elsewhere
+        self.cash[row], self.best[row] = source.cash, source.number
+        self.finds[row] = self.counts[row] = 1
+        self.pages[0][row], self.spots[0][row] = source.number, find.spot
+        self._set_words(row, find.words)
+        self._others[find.url] = row
+        self._new.append(find.url)
+        return row
+
+    def again(self, row: int, source: Source, find: Find | None, best: Source) -> None:
+        """Found on a further page, of which no more may be known than that."""
+        self.cash[row] += source.cash
+        self.finds[row] += 1
+        if find is None:
+            return
+        self.depths[row] = min(self.depths[row], find.depth)
+        self.contexts[row] = max(self.contexts[row], find.context)
+        self.owns[row] = max(self.owns[row], find.own)
+        self.elsewheres[row] = max(self.elsewheres[row], find.elsewhere)
+        before = self.words(row)
+        words = list(dict.fromkeys((*before, *find.words)))[:WORDS_KEPT]
+        if len(words) > len(before):
+            self._left_behind += len(before)
+            self._set_words(row, words)
+        at = self.counts[row]
+        self.pages[at][row], self.spots[at][row] = source.number, find.spot
+        self.counts[row] = at + 1
+        if source.relevance > best.relevance:
+            self.best[row] = source.number
+
+    def add_many(self, source: Source, given: Mapping[str, array[Any]], which: Sequence[int]) -> range:
+        """Some links of a page, from the columns of its note; none of them was known before, and all have ids."""
+        first, count, words = len(self.ids), len(which), len(self._words)
+        starts = [*accumulate(given["word_counts"], initial=words)]
+        self._words.extend(given["words"])  # also those of links that are left out: to pick would take longer
+        pairs = [(getattr(self, name), given[name]) for name in COLUMNS]
+        pairs += [(self.spots[0], given["spots"]), (self._first_word, array("I", starts[:-1]))]
+        for column, values in pairs:
+            column.extend(values if count == len(values) else array(column.typecode, [values[at] for at in which]))
+        for column in (self.best, self.pages[0]):
+            column.extend(array("I", [source.number]) * count)
+        self.cash.extend(array("d", [source.cash]) * count)
+        for column in (self.finds, self.counts):
+            column.extend(array(column.typecode, [1]) * count)
+        for column in (self.twins, self.turns, *self.pages[1:], *self.spots[1:]):
+            column.frombytes(bytes(column.itemsize * count))
+        self._left_behind += len(given["words"]) - sum(self.word_counts[first:])
+        self._make_room(max(self.ids[first:], default=0))
+        rows = range(first, first + count)
+        for row, number in zip(rows, self.ids[first:], strict=True):
+            self._rows[number] = row
+        return rows
+
+    def restore(
+        self, pages: Sequence[tuple[int, int]], best: int, marks: tuple[int, int, int], words: Sequence[int]
+    ) -> int:
+        """A link that led to a page, as far as it still counts; nobody finds it by its address."""
+        if not self._free:
+            self._grow()
+        row = self._free.pop()
+        self.hosts[row], self.places[row], self.areas[row] = marks
+        for at, (page, spot) in enumerate(pages):
+            self.pages[at][row], self.spots[at][row] = page, spot
+        self.counts[row], self.best[row] = len(pages), best
+        self._set_words(row, words)
+        return row
+
+    def release(self, row: int) -> None:
+        """Nobody needs what is known of this link any more."""
+        self._left_behind += self.word_counts[row]
+        for column in self._columns():
+            column[row] = 0
+        self._free.append(row)
+        if self._left_behind > max(_FEW, len(self._words) // 2):
+            self._sweep()
+
+    def _set_words(self, row: int, words: Sequence[int]) -> None:
+        self._first_word[row], self.word_counts[row] = len(self._words), len(words)
+        self._words.extend(words)
+
+    def _sweep(self) -> None:
+        kept = array("I")
+        for row, count in enumerate(self.word_counts):
+            if count:
+                first, self._first_word[row] = self._first_word[row], len(kept)
+                kept.extend(self._words[first : first + count])
+        self._words, self._left_behind = kept, 0
