@@ -223,17 +223,18 @@ async def test_retry_follows_a_redirect_to_the_page_that_failed(server: Any, lyc
     assert [path for path, _ in server.requests].count("/end") == 2
 
 
-async def test_retry_opens_hosts_that_were_given_up(server: Any, lycosa: Call, tmp_path: Path) -> None:
-    """Also what waited there unasked is fetched."""
+@pytest.mark.parametrize("retry", [(), ("--retry", "failed")])
+async def test_the_next_run_opens_hosts_that_were_given_up(
+    server: Any, lycosa: Call, tmp_path: Path, retry: tuple[str, ...]
+) -> None:
+    """What waited there is fetched."""
     server.handle = Site({"/": links("/a", "/b")})
     folder = write(tmp_path / "c", [f"{server.url}/"])
     await lycosa("crawl", folder, "--pages", "1")
     with sqlite3.connect(folder / "crawl.db") as db:
         db.execute("UPDATE hosts SET closed = 'unreachable (timeout)', failures = 10")
     server.handle = Site({"/": links("/a", "/b"), "/a": links(), "/b": "<p>law"})
-    closed = await lycosa("crawl", folder, "--json")
-    assert json.loads(closed.out)["pages"] == 1
-    again = await lycosa("crawl", folder, "--retry", "failed", "--json")
+    again = await lycosa("crawl", folder, *retry, "--json")
     assert json.loads(again.out)["pages"] == 3
 
 
