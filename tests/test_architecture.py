@@ -7,13 +7,14 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
 RANKS = {
+    "errors": -1,
     "types": 0,
     **dict.fromkeys(["urls", "text", "config", "db", "clock"], 1),
     **dict.fromkeys(["ontology", "graph"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
     **dict.fromkeys(["crawl", "pages", "revision", "stamp"], 4),
     "build": 5,
-    **dict.fromkeys(["run", "lab", "rejudge"], 6),
+    **dict.fromkeys(["run", "summary", "process", "log", "session", "control", "lab", "rejudge"], 6),
     "cli": 7,
     "__main__": 8,
 }
