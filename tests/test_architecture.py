@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
 RANKS = {
     "errors": -1,
     "types": 0,
-    **dict.fromkeys(["urls", "text", "config", "db", "clock"], 1),
+    **dict.fromkeys(["urls", "text", "config", "db", "clock", "judging"], 1),
     **dict.fromkeys(["ontology", "graph"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
     **dict.fromkeys(["crawl", "pages", "revision", "stamp"], 4),
