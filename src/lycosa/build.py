@@ -1,7 +1,7 @@
 """From a configuration to objects: the only place where a name becomes a class."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Targets
+from lycosa.store import orders
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES, strategies
@@ -112,6 +113,14 @@ def make_strategy(settings: config.Config, source: config.Source, judge: Judge) 
     return strategy
 
 
+def scope_of(settings: config.Config, excluded: Sequence[orders.Exclusion]) -> Scope:
+    """What crawl.toml and the user's later exclusions allow."""
+    scope = Scope(settings.scope)
+    for one in excluded:
+        scope.exclude(one.compiled())
+    return scope
+
+
 def make_frontier(
     db: CrawlDb, settings: config.Config, scope: Scope, strategy: Strategy, clock: Clock
 ) -> DurableFrontier:
@@ -149,7 +158,7 @@ def make_search(
     with source.placing():
         engine = make_engine(rules, settings.fetch.user_agent, source.path.parent, read_pages)
         site = site_of(rules, settings.scope.domains, settings.scope.hosts)
-    ledger = Ledger(engine, db, rules, clock)
+    ledger = Ledger(engine, db, rules, clock, lambda: frontier.paused)
     step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, None, site)
     frontier.more = step.more
     return step

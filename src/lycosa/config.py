@@ -82,6 +82,7 @@ class Store(Struct, frozen=True, forbid_unknown_fields=True):
 
     warc: bool = True
     warc_max_bytes: Annotated[int, Meta(ge=1_000_000)] = 1_000_000_000
+    log_visits: bool = False  # a line in crawl.log for each visit
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -59,7 +59,7 @@ class Crawl:
             page = self.parser.parse(reply)
         except Exception as error:  # the only broad except: a page may break a parser, not a crawl
             return _failed(visit, "parse", described(error))
-        if (first := self.bodies.setdefault(digest, link.url)) != link.url:  # not before: it might be a failure's twin
+        if (first := self.bodies.setdefault(digest, link.url)) != link.url:  # after parsing: no twin of a failure
             return replace(visit, digest=digest, duplicate_of=first)
         if page.seeds:
             return replace(visit, page=page)

@@ -17,14 +17,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.build import build, make_frontier
+from lycosa.build import build, make_frontier, scope_of
 from lycosa.clock import WallClock
 from lycosa.frontier.out_of_turn import lease
 from lycosa.frontier.outlook import Outlook
-from lycosa.frontier.scope import Scope
 from lycosa.run import lock
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import fits, make_stamp, write_stamp
+from lycosa.store import orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
@@ -86,6 +86,8 @@ class Replay:
         """All or nothing: whatever ends it early, nothing was changed."""
         db = self.parts.db.open()
         try:
+            for excluded in orders.exclusions(db):
+                self.parts.frontier.scope.exclude(excluded.compiled())
             if missing := count_unstored(db):
                 why = "store.warc was false when they were fetched"
                 raise BadInput(f"{self.folder}: {missing} pages are not in the WARC ({why}), so not all can be judged")
@@ -149,7 +151,8 @@ class Replay:
             db.put(f"state:{name}", state)
         db.put("strategy", str(parts.config.strategy["kind"]))
         write_stamp(db, make_stamp(parts.judge, str(parts.config.topic["kind"]), self.folder))
-        loaded = make_frontier(db, parts.config, Scope(parts.config.scope), parts.strategy, self._clock)
+        scope = scope_of(parts.config, orders.exclusions(db))
+        loaded = make_frontier(db, parts.config, scope, parts.strategy, self._clock)
         loaded.load()
         loaded.refused.update(parts.frontier.refused)
         ended = db.get("ended")

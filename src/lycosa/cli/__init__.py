@@ -1,6 +1,7 @@
 """The command line: parse arguments, call, print.
 
-Exit codes: 0 done, 1 a crawl that has no pages at all, 2 bad input, 130 stopped by the user.
+Exit codes: 0 done, 1 a crawl that has no pages at all, 2 bad input, 70 a bug in a judge or a strategy, 130 stopped by
+the user.
 """
 
 import os
@@ -8,12 +9,14 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import Annotated
 
 import typer
 
 from lycosa import __version__
-from lycosa.cli import export, folder
-from lycosa.types import BadInput
+from lycosa.cli import control, export, folder
+from lycosa.cli.verbose import VERBOSE, be_verbose
+from lycosa.errors import LycosaError
 
 app = typer.Typer(
     name="lycosa",
@@ -29,6 +32,11 @@ _PLAIN: dict[str, Callable[..., None]] = {
     "show": folder.show,
     "why": folder.why,
     "export": export.export,
+    "pause": control.pause,
+    "resume": control.resume,
+    "stop": control.stop,
+    "add": control.add,
+    "exclude": control.exclude,
 }
 for _name, _command in _PLAIN.items():
     app.command(_name)(_command)
@@ -64,8 +72,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def lycosa(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version."),
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """A focused web crawler: say what to look for and where to start."""
+    be_verbose(verbose)
 
 
 def main() -> None:
@@ -73,9 +83,9 @@ def main() -> None:
         if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
             mount_the_rest()
         app()
-    except BadInput as error:
+    except LycosaError as error:
         print(f"lycosa: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(error.exit_code)
     except sqlite3.DatabaseError as error:
         print(f"lycosa: crawl.db: {error}", file=sys.stderr)
         sys.exit(2)

@@ -9,7 +9,7 @@ from __future__ import annotations  # array[int] is a type before Python 3.12 on
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import xxhash
 from msgspec.structs import replace
@@ -52,6 +52,7 @@ class DurableFrontier:
         self.hosts = hosts
         self.scope = scope
         self.ended = ""  # why the crawl is over
+        self.paused = False
         self.quota: Quota | None = None
         self.listing: Listing | None = None  # a strategy that chooses by lists
         self.refused: Counter[str] = Counter()  # links that were not let in, by reason
@@ -105,6 +106,9 @@ class DurableFrontier:
                 self._waking.wake_all()
                 return None
             deadline = self.quota.deadline if self.quota else None
+            if self.paused:
+                await self._waking.wait(deadline)
+                continue
             if self.quota and not self.quota.admits(len(self._leases)):
                 await self._waking.wait(deadline)  # a reply decides whether one more may be fetched
                 continue
@@ -182,6 +186,25 @@ class DurableFrontier:
         self.ended = self.ended or why
         self._waking.wake_all()
 
+    def pause(self, paused: bool) -> None:
+        """While paused no `pop` returns a URL; what is in flight goes on."""
+        self.paused = paused
+        self._waking.wake_all()
+
+    def drop(self, numbers: Iterable[int], dry_run: bool = False) -> int:
+        """Take those of some URLs that wait out of the queue; how many there were. On disk they go on waiting: it is
+        the scope that refuses them."""
+        left = [number for number in numbers if self._states[number] == WAITING]
+        for number in [] if dry_run else left:
+            host = self._elsewhere.pop(number, None) or self.hosts.named(self.host_of(number))
+            self._states[number] = DONE
+            self._waiting -= 1
+            self._focus.add(host, self._scores[number], -1)
+            if self._list:
+                self._list.strike(number)
+        self._waking.wake_all()
+        return len(left)
+
     def outlook(self) -> Outlook:
         hosts = Counter(host.state for host in self.hosts.all)
         floor = self._focus.last_floor
@@ -196,6 +219,7 @@ class DurableFrontier:
             refused=dict(self.refused),
             ended=self.ended,
             held_back=sum(host.state == READY and -host.offer[0] < floor for host in self.hosts.all),
+            paused=self.paused,
         )
         return replace(outlook, status=status_of(outlook))
 

@@ -18,6 +18,7 @@ class Outlook(Struct, frozen=True):
     refused: dict[str, int]
     ended: str
     held_back: int = 0  # hosts that are due, but have nothing good enough while better ones rest
+    paused: bool = False
     status: str = ""  # one sentence: why little or nothing happens; empty if enough does
 
 
@@ -25,6 +26,9 @@ def status_of(outlook: Outlook) -> str:
     """Why it ended, or what it waits for."""
     if outlook.ended:
         return outlook.ended
+    if outlook.paused:
+        flying = f", {outlook.in_flight:,} request{'s' * (outlook.in_flight != 1)} in flight" * bool(outlook.in_flight)
+        return f"paused{flying}"
     due = outlook.hosts_due - outlook.held_back
     if outlook.held_back:
         counts = {"answering": outlook.in_flight, "resting": outlook.hosts_resting}

@@ -25,6 +25,11 @@ class Scope:
         self._most_depth = rules.max_depth or 1_000_000_000
         self._few_slashes = rules.max_repeats + 2
 
+    def exclude(self, pattern: re.Pattern[str]) -> None:
+        """Refuse from now on what the pattern is found in, in addition to what crawl.toml excludes."""
+        self._exclude.append(pattern)
+        self._is_open = False
+
     def refuses(self, url: str, depth: int = 0) -> str:
         """For any URL: a link, a seed, a redirect."""
         rules = self.rules
