@@ -70,8 +70,9 @@ class Session:
         watch: Callable[[dict[str, Any]], None] = lambda summary: None,
         retry_failed: bool = False,
         paused: bool = False,
+        signals: bool = False,
     ) -> dict[str, Any]:
-        """All of it: from the start until it is over. Hold the folder's lock."""
+        """All of it: from the start until it is over, or until Ctrl-C if `signals` is set. Hold the folder's lock."""
 
         def watched(summary: dict[str, Any]) -> None:
             watch(summary)
@@ -81,7 +82,8 @@ class Session:
             try:
                 self._run.open(extra_seeds, retry_failed)
                 try:
-                    return await self._crawl(watched, paused)
+                    with on_signals(self.stop) if signals else contextlib.nullcontext():
+                        return await self._crawl(watched, paused)
                 finally:
                     self._run.close()
             except Exception as error:
@@ -258,17 +260,13 @@ def run_folder(
     retry_failed: bool = False,
 ) -> tuple[dict[str, Any], Session]:
     """Crawl a folder in this process until it is done, stopped or broken; for commands, not for libraries."""
-
-    async def run() -> dict[str, Any]:
-        with on_signals(session.stop):
-            return await session.run(extra_seeds, watch, retry_failed)
-
     found = config.load(folder, overrides)[1].path.parent
     with lock(found):
         prepare_process()
         session = Session(folder, overrides)
         try:
-            return loop_runner()(run()), session
+            summary = loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True))
         except (OSError, sqlite3.DatabaseError) as error:
             problem = f"the disk is full or cannot be written ({error}); what was stored is safe"
             raise StateError(folder, problem) from error
+        return summary, session
