@@ -87,7 +87,9 @@ class Session:
                 finally:
                     self._run.close()
             except Exception as error:
-                raise self._explained(error) from error
+                if plugin := self._blamed(error):
+                    raise plugin from error
+                raise
             finally:
                 self._listeners.put(StateChange("ended", self._run.parts.frontier.ended or "interrupted"))
                 self._listeners.end()
@@ -112,21 +114,17 @@ class Session:
         self._log.event("ended", **facts)
         return last
 
-    def _explained(self, error: Exception) -> Exception:
-        """The error as it is to be raised; whatever it is, the log has its traceback."""
-        parts = self._run.parts
+    def _blamed(self, error: Exception) -> PluginError | None:
+        """The error to raise instead, if a judge or a strategy is to blame. Whatever it is, the log tells."""
+        parts, found = self._run.parts, None
         if isinstance(error, PluginError):
             found = PluginError(error.part, error.module, error.problem, self._log.path)
         elif isinstance(error, LycosaError):
             _log.error("%s", error)
-            return error
+            return None
         elif name := raised_by(error, {"judge": parts.judge, "strategy": parts.strategy}):
-            module = type(getattr(parts, name)).__module__
-            found = PluginError(name, module, described(error), self._log.path)
-        else:
-            _log.error("the crawl broke off", exc_info=error)
-            return error
-        _log.error("%s", found, exc_info=error)
+            found = PluginError(name, type(getattr(parts, name)).__module__, described(error), self._log.path)
+        _log.error("%s", found or "the crawl broke off", exc_info=error)
         return found
 
     # -- what its holder may do ---------------------------------------------------------------------------------------
