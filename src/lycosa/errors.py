@@ -68,6 +68,15 @@ class PluginError(LycosaError):
         super().__init__(f"a bug in the {part} {module}: {problem}{where}")
 
 
+def plugin_error(error: Exception, parts: dict[str, object], log: Path | None = None) -> PluginError | None:
+    """What to raise in place of an error that one of the parts (judge, strategy) is to blame for; None if none is."""
+    if isinstance(error, PluginError):
+        return PluginError(error.part, error.module, error.problem, log)
+    if isinstance(error, LycosaError) or not (name := raised_by(error, parts)):
+        return None
+    return PluginError(name, type(parts[name]).__module__, described(error), log)
+
+
 def described(error: BaseException) -> str:
     """Kind and message of any exception, in one short line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200].removesuffix(":")

@@ -16,7 +16,7 @@ from lycosa.build import scope_of
 from lycosa.clock import WallClock
 from lycosa.control import Door, Request
 from lycosa.db import CrawlDb
-from lycosa.errors import BadInput, LycosaError, PluginError, StateError, described, raised_by
+from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
 from lycosa.events import Event, Listeners, StateChange, Summary
 from lycosa.frontier.scope import Scope
 from lycosa.log import CrawlLog
@@ -116,15 +116,10 @@ class Session:
 
     def _blamed(self, error: Exception) -> PluginError | None:
         """The error to raise instead, if a judge or a strategy is to blame. Whatever it is, the log tells."""
-        parts, found = self._run.parts, None
-        if isinstance(error, PluginError):
-            found = PluginError(error.part, error.module, error.problem, self._log.path)
-        elif isinstance(error, LycosaError):
-            _log.error("%s", error)
-            return None
-        elif name := raised_by(error, {"judge": parts.judge, "strategy": parts.strategy}):
-            found = PluginError(name, type(getattr(parts, name)).__module__, described(error), self._log.path)
-        _log.error("%s", found or "the crawl broke off", exc_info=error)
+        parts = self._run.parts
+        found = plugin_error(error, {"judge": parts.judge, "strategy": parts.strategy}, self._log.path)
+        expected = isinstance(error, LycosaError) and not found
+        _log.error("%s", error if expected else found or "the crawl broke off", exc_info=None if expected else error)
         return found
 
     # -- what its holder may do ---------------------------------------------------------------------------------------

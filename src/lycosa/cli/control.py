@@ -39,7 +39,7 @@ def stop(directory: Dir) -> None:
 
 def add(
     directory: Dir,
-    url: Annotated[list[str], typer.Argument(metavar="URL...", help="Further seeds.", show_default=False)],
+    url: Annotated[list[str], typer.Argument(metavar="URL", help="Further seeds.", show_default=False)],
 ) -> None:
     """Add seeds: a running crawl fetches them next, else the next run does. They stay seeds of this crawl."""
     found = checked_urls(url)
@@ -62,7 +62,7 @@ def add(
 def exclude(
     directory: Dir,
     host: Annotated[
-        str, typer.Argument(metavar="[HOST]", help="Fetch nothing more from this host.", show_default=False)
+        str, typer.Argument(metavar="HOST", help="Fetch nothing more from this host.", show_default=False)
     ] = "",
     pattern: Annotated[
         str, typer.Option(metavar="REGEX", help="Fetch no URL in which this regular expression is found.")
