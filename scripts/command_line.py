@@ -13,9 +13,10 @@ INTRODUCTION = """\
 # Command line
 
 Exit codes: 0 done, 1 a crawl that has no pages at all (its last lines name the seeds that failed, and why) or a
-`lycosa check` that found something, 2 bad input (one line on the standard error says what and where), 130 stopped by the
-user. Whatever runs long shows progress: live on a terminal, as plain lines elsewhere, on the standard error with `--json`.
-Ctrl-C stops cleanly; the same command goes on.
+`lycosa check` that found something, 2 bad input (one line on the standard error says what and where), 70 a bug in a judge or
+a strategy (one line names it; `crawl.log` has the traceback), 130 stopped by the user. Whatever runs long shows progress:
+live on a terminal, as plain lines elsewhere, on the standard error with `--json`. Ctrl-C stops cleanly; the same command goes
+on. `lycosa --verbose COMMAND` prints what is logged.
 
 This page is made from `--help` by `scripts/command_line.py`.
 """

@@ -7,15 +7,18 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
 RANKS = {
+    "errors": -1,
     "types": 0,
-    **dict.fromkeys(["urls", "text", "config", "db", "clock"], 1),
+    **dict.fromkeys(["urls", "text", "config", "db", "clock", "judging", "log", "events", "control", "process"], 1),
     **dict.fromkeys(["ontology", "graph"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
-    **dict.fromkeys(["crawl", "pages", "revision", "stamp"], 4),
+    **dict.fromkeys(["crawl", "pages", "revision", "stamp", "summary"], 4),
     "build": 5,
     **dict.fromkeys(["run", "lab", "rejudge"], 6),
-    "cli": 7,
-    "__main__": 8,
+    "session": 7,
+    "offline": 8,
+    "cli": 9,
+    "__main__": 10,
 }
 SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))

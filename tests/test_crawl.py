@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from lycosa.crawl import Crawl
+from lycosa.errors import PluginError
+from lycosa.judging import MOST_FAILURES
 from lycosa.types import SEED_SCORE, Link, Page, Reply, Verdict, Visit
 
 
@@ -14,6 +18,8 @@ class World:
         self.log: list[str] = []
         self.queue: list[Link] = []
         self.scores: dict[str, float] = {}
+        self.unjudgeable: set[str] = set()
+        self.unparsable: set[str] = set()
 
     def push(self, links: Any, scores: Any) -> None:
         for link, score in zip(links, scores, strict=True):
@@ -43,7 +49,7 @@ class World:
 
     def parse(self, reply: Reply) -> Page:
         self.log.append(f"parse {reply.url}")
-        if b"broken" in reply.body:
+        if b"broken" in reply.body or reply.url in self.unparsable:
             raise ValueError("what a mess")
         if b"sitemap" in reply.body:
             return Page(reply.url, seeds=[Link("s")])
@@ -51,6 +57,8 @@ class World:
 
     async def judge(self, page: Page) -> Verdict:
         self.log.append(f"judge {page.url}")
+        if page.url in self.unjudgeable:
+            raise OSError("no such model")
         return Verdict(0.5, True)
 
     def merge(self, waiting: float, found: float) -> float:
@@ -68,8 +76,9 @@ def reply(url: str, body: bytes = b"", **more: Any) -> Reply:
     return Reply(Link(url), url=url, status=200, body=body, **more)
 
 
-async def crawl(*replies: Reply, seeds: tuple[str, ...] = ("a",)) -> World:
+async def crawl(*replies: Reply, seeds: tuple[str, ...] = ("a",), unparsable: str = "", unjudgeable: str = "") -> World:
     world = World({one.link.url: one for one in replies})
+    world.unparsable, world.unjudgeable = set(unparsable.split()), set(unjudgeable.split())
     parts: Any = world
     await Crawl(parts, parts, parts, parts, parts, [parts], lambda body: body.decode()).run(
         [Link(seed) for seed in seeds], workers=1
@@ -134,3 +143,39 @@ async def test_a_sitemap_offers_seeds_and_is_not_judged() -> None:
     assert "push s 1" in world.log
     assert "judge a" not in world.log
     assert world.visits[0].digest == ""
+
+
+@pytest.mark.parametrize("stage", ["unparsable", "unjudgeable"])
+async def test_nothing_is_a_duplicate_of_a_failure(stage: str) -> None:
+    broken: dict[str, Any] = {stage: "a"}
+    world = await crawl(
+        reply("a", b"x"), reply("b", b"x"), reply("c", b"x"), reply("x"), seeds=("a", "b", "c"), **broken
+    )
+    failed, page, twin = world.visits[:3]
+    assert failed.reply.error
+    assert not failed.digest
+    assert (page.duplicate_of, page.verdict.on_topic) == ("", True)
+    assert twin.duplicate_of == "b"
+
+
+async def test_a_bug_in_the_judge_is_named_as_such_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    urls = [f"p{number}" for number in range(30)]
+    pages = [reply(url, f"{url} x".encode()) for url in urls]
+    world = await crawl(reply("fine"), *pages, reply("x"), seeds=("fine", *urls), unjudgeable=" ".join(urls))
+    broken = [visit.reply for visit in world.visits if visit.reply.error]
+    assert len(broken) == 30
+    assert {one.error for one in broken} == {"judge"}
+    assert broken[0].detail == f"{World.__module__}: OSError: no such model"
+    (record,) = caplog.records
+    assert World.__module__ in record.getMessage()
+    assert record.exc_info
+
+
+async def test_a_judge_that_fails_on_every_page_ends_the_crawl() -> None:
+    urls = [f"p{number}" for number in range(MOST_FAILURES + 5)]
+    with pytest.raises(ExceptionGroup) as caught:
+        await crawl(*(reply(url, url.encode()) for url in urls), seeds=tuple(urls), unjudgeable=" ".join(urls))
+    (error,) = caught.value.exceptions
+    assert isinstance(error, PluginError)
+    assert (error.part, error.module) == ("judge", World.__module__)
+    assert f"on each of the first {MOST_FAILURES} pages" in error.problem

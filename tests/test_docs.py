@@ -91,27 +91,53 @@ def test_the_template_names_real_keys_with_their_defaults() -> None:
                 assert value == defaults[key], f"{section}.{key}"
 
 
-@pytest.mark.xdist_group("processes")
-def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
-    """As written, but for the installation, the port and the wait for the server."""
-    block = (ROOT / "README.md").read_text().partition("## Ten lines that run")[2].split("```")[1]
-    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
+def run_as_written(block: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A block of shell commands, but for the installation, the port, and waits that last as long as needed."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     ready = "for _ in $(seq 600); do (echo > /dev/tcp/127.0.0.1/8000) 2>/dev/null && break; sleep 0.1; done"
+    running = "for _ in $(seq 600); do [ -S stars/crawl.sock ] && break; sleep 0.1; done"
     clean_up = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"  # a failed line would leave the server behind
-    script = "set -m\n" + clean_up + lines.replace("sleep 2", ready).replace("8000", str(port))
+    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
+    lines = lines.replace("sleep 2", ready).replace("sleep 5", running).replace("8000", str(port))
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-e", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    return subprocess.run(
+        ["bash", "-e", "-c", f"set -m\n{clean_up}{lines}"],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
     )
+
+
+@pytest.mark.xdist_group("processes")
+def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
+    block = (ROOT / "README.md").read_text().partition("## Ten lines that run")[2].split("```")[1]
+    done = run_as_written(block, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "limit of 100 pages" in done.stdout
     assert "best pages" in done.stdout
     with (tmp_path / "stars.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) > 20
     assert "<html" in (tmp_path / "stars" / "report.html").read_text()
+
+
+@pytest.mark.xdist_group("processes")
+def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
+    shell, python = (DOCS / "session.md").read_text().split("```")[1:4:2]
+    done = run_as_written(shell, tmp_path)
+    assert done.returncode == 0, done.stderr
+    for told in ("paused", "1 seed added", "sara0.localhost excluded", "running: paused", "crawling again", "stopped."):
+        assert told in done.stdout
+    before = shell.partition("lycosa crawl")[0]
+    code = python.removeprefix("python\n").replace("limits.pages=50", "limits.pages=5")
+    (tmp_path / "more").mkdir()
+    done = run_as_written(f"{before}python - <<'PYTHON'\n{code}PYTHON\nkill %1\n", tmp_path / "more")
+    assert done.returncode == 0, done.stderr
+    assert "URLs would be dropped" in done.stdout
+    assert "ended limit of 5 pages" in done.stdout
+    assert done.stdout.endswith("5 pages\n")
 
 
 def test_one_crawl_in_the_lab_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:

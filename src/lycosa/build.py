@@ -1,8 +1,7 @@
 """From a configuration to objects: the only place where a name becomes a class."""
 
-import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +31,11 @@ from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Targets
+from lycosa.store import orders
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES, strategies
-from lycosa.types import BadInput, Clock, Judge, Link, Reply, Sink, Strategy
+from lycosa.types import Clock, Judge, Link, Reply, Sink, Strategy
 
 
 @dataclasses.dataclass
@@ -62,7 +62,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
     judge = make_judge(settings, source)
     strategy = make_strategy(settings, source, judge)
-    with _blame("scope", source):
+    with source.placing():
         scope = Scope(settings.scope)
     db = CrawlDb(folder / "crawl.db")
     frontier = make_frontier(db, settings, scope, strategy, clock)
@@ -103,7 +103,7 @@ def make_judge(settings: config.Config, source: config.Source) -> Any:
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     judge = make("topic", JUDGES, settings.topic, source)
-    with _blame("topic", source):
+    with source.placing():
         judge.prepare(source.path.parent, read_pages)
     return judge
 
@@ -112,19 +112,17 @@ def make_strategy(settings: config.Config, source: config.Source, judge: Judge) 
     kinds = STRATEGIES if settings.strategy.get("kind") in STRATEGIES else strategies()
     strategy = make("strategy", kinds, settings.strategy, source)
     if hasattr(strategy, "prepare"):
-        with _blame("strategy", source):
+        with source.placing():
             strategy.prepare(source.path.parent, judge)
     return strategy
 
 
-@contextlib.contextmanager
-def _blame(section: str, source: config.Source) -> Iterator[None]:
-    """Let an error that names a key of the section name its place in the file too."""
-    try:
-        yield
-    except BadInput as error:
-        key, colon, problem = str(error).partition(": ")
-        raise (source.blame(key, problem) if colon and key.startswith(section) else error) from None
+def scope_of(settings: config.Config, excluded: Sequence[orders.Exclusion]) -> Scope:
+    """What crawl.toml and the user's later exclusions allow."""
+    scope = Scope(settings.scope)
+    for one in excluded:
+        scope.exclude(one.compiled())
+    return scope
 
 
 def make_frontier(
@@ -162,10 +160,10 @@ def make_search(
         raise source.blame(*config.explain(error, "search")) from None
     if not rules.engine:
         return None
-    with _blame("search", source):
+    with source.placing():
         engine = make_engine(rules, settings.fetch.user_agent, source.path.parent, read_pages)
         site = site_of(rules, settings.scope.domains, settings.scope.hosts)
-    ledger = Ledger(engine, db, rules, clock)
+    ledger = Ledger(engine, db, rules, clock, lambda: frontier.paused)
     step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, None, site)
     frontier.more = step.more
     return step

@@ -3,17 +3,18 @@
 `[topic]`, `[strategy]` and `[search]` stay open here: what they are made into knows their keys.
 """
 
+import contextlib
 import re
 import shlex
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct, field
 
-from lycosa.types import BadInput
+from lycosa.errors import BadInput, ConfigError
 
 NAME = "crawl.toml"
 Whole = Annotated[int, Meta(ge=0)]
@@ -82,6 +83,7 @@ class Store(Struct, frozen=True, forbid_unknown_fields=True):
 
     warc: bool = True
     warc_max_bytes: Annotated[int, Meta(ge=1_000_000)] = 1_000_000_000
+    log_visits: bool = False  # a line in crawl.log for each visit
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,16 +106,22 @@ class Source(Struct, frozen=True):
     text: str
     overrides: tuple[str, ...] = ()
 
-    def blame(self, key: str, problem: str) -> BadInput:
+    def blame(self, key: str, problem: str) -> ConfigError:
         """The error for `section.key`: the command line's `--set` if it came from there, else the line in the file."""
         for item in reversed(self.overrides):
             name, _, value = item.partition("=")
             if f"{name.strip()}.".startswith(f"{key}."):
                 is_list = name.strip() == key and problem.startswith("expected `array`")
-                return BadInput(f"--set {key}: {_as_list(key, value) if is_list else problem}")
-        line = _line_of(self.text, key)
-        place = f"{self.path}, line {line}" if line else str(self.path)
-        return BadInput(f"{place}: {key}: {problem}" if key else f"{place}: {problem}")
+                return ConfigError(key, _as_list(key, value) if is_list else problem, self.path, option="--set")
+        return ConfigError(key, problem, self.path, _line_of(self.text, key))
+
+    @contextlib.contextmanager
+    def placing(self) -> Iterator[None]:
+        """Let an error that names a key name its place in the file too."""
+        try:
+            yield
+        except ConfigError as error:
+            raise (error if error.file else self.blame(error.key, error.problem)) from None
 
 
 def load(folder: Path, overrides: Sequence[str] = ()) -> tuple[Config, Source]:
@@ -130,7 +138,7 @@ def load(folder: Path, overrides: Sequence[str] = ()) -> tuple[Config, Source]:
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: not valid TOML: {error}") from None
+        raise ConfigError("", f"not valid TOML: {error}", path) from None
     for item in overrides:
         _override(raw, item)
     return _convert(raw, source), source

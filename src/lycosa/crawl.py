@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from lycosa.errors import described
+from lycosa.judging import Failed, Judging
 from lycosa.types import (
     SEED_SCORE,
     Fetcher,
@@ -34,13 +36,18 @@ class Crawl:
     sinks: Sequence[Sink]
     digest: Callable[[bytes], str]
     bodies: dict[str, str] = field(default_factory=dict)  # digest of each body to the URL that brought it first
+    judging: Judging = field(default_factory=Judging)
 
     async def run(self, seeds: Sequence[Link], workers: int) -> None:
         """Until the frontier says that it is over."""
-        self.frontier.push(seeds, self._worth(seeds))
+        self.seed(seeds)
         async with asyncio.TaskGroup() as group:
             for _ in range(workers):
                 group.create_task(self._work())
+
+    def seed(self, seeds: Sequence[Link]) -> None:
+        """Queue URLs that somebody chose to start from, at the start or later."""
+        self.frontier.push(seeds, self._worth(seeds))
 
     def _worth(self, seeds: Sequence[Link]) -> Sequence[float]:
         if isinstance(self.strategy, Opens):
@@ -59,18 +66,22 @@ class Crawl:
         if reply.error or reply.again:
             return visit
         digest = self.digest(reply.body)
-        first = self.bodies.setdefault(digest, link.url)
-        if first != link.url:
-            return replace(visit, digest=digest, duplicate_of=first)
+        if self.bodies.get(digest, link.url) != link.url:
+            return replace(visit, digest=digest, duplicate_of=self.bodies[digest])
         try:
             parsed = self.parser.parse(reply)
             page = parsed if isinstance(parsed, Page) else await parsed
-            if page.seeds:
-                return replace(visit, page=page)
-            return replace(visit, page=page, verdict=await self.judge.judge(page), digest=digest)
-        except Exception as error:  # the only broad except: a page may break a parser or a judge, not a crawl
-            kind = "parse-budget" if isinstance(error, TooCostly) else "parse"
-            return replace(visit, reply=replace(reply, error=kind, detail=f"{type(error).__name__}: {error}"[:200]))
+        except Exception as error:  # the only broad except: a page may break a parser, not a crawl
+            return _failed(visit, "parse-budget" if isinstance(error, TooCostly) else "parse", described(error))
+        if (first := self.bodies.setdefault(digest, link.url)) != link.url:  # after parsing: no twin of a failure
+            return replace(visit, digest=digest, duplicate_of=first)
+        if page.seeds:
+            return replace(visit, page=page)
+        try:
+            return replace(visit, page=page, verdict=await self.judging.verdict(self.judge, page), digest=digest)
+        except Failed as error:
+            del self.bodies[digest]
+            return _failed(visit, "judge", str(error))
 
     def take(self, visit: Visit) -> None:
         """Let all learn from a visit. Nothing waits in here: a commit never falls between these lines."""
@@ -81,3 +92,7 @@ class Crawl:
             for sink in self.sinks:
                 sink.write(visit)
         self.frontier.done(visit.reply)
+
+
+def _failed(visit: Visit, error: str, detail: str) -> Visit:
+    return replace(visit, reply=replace(visit.reply, error=error, detail=detail))

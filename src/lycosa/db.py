@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from lycosa.types import BadInput
+from lycosa.errors import StateError
 
 VERSION = 2
 
@@ -60,7 +60,7 @@ class CrawlDb:
 
     def open(self) -> "CrawlDb":
         if self.readonly and not Path(self.path).exists():
-            raise BadInput(f"{Path(self.path).parent}: nothing crawled yet (no {Path(self.path).name})")
+            raise StateError(Path(self.path).parent, f"nothing crawled yet (no {Path(self.path).name})")
         try:
             version = self._connect()
             self._check(version)
@@ -70,7 +70,7 @@ class CrawlDb:
             else:
                 self._prepare(version)
         except sqlite3.DatabaseError as error:
-            raise BadInput(f"{self.path}: cannot be used: {error}") from None
+            raise StateError(self.path, f"cannot be used: {error}") from None
         return self
 
     def _connect(self) -> int:
@@ -88,12 +88,12 @@ class CrawlDb:
                 if "immutable" in mode:
                     raise
         if version == 0:
-            raise BadInput(f"{Path(self.path).parent}: nothing crawled yet")
+            raise StateError(Path(self.path).parent, "nothing crawled yet")
         return version
 
     def _check(self, version: int) -> None:
         if version > VERSION:
-            raise BadInput(f"{self.path}: made by a newer Lycosa (format {version}, this one reads up to {VERSION})")
+            raise StateError(self.path, f"made by a newer Lycosa (format {version}, this one reads up to {VERSION})")
 
     def _prepare(self, version: int) -> None:
         for pragma in (

@@ -6,6 +6,7 @@ these visits with the topic of today. All of it is one transaction: until its en
 """
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -17,14 +18,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.build import build, make_frontier
+from lycosa.build import build, make_frontier, scope_of
 from lycosa.clock import WallClock
+from lycosa.errors import StateError, plugin_error
 from lycosa.frontier.out_of_turn import lease
 from lycosa.frontier.outlook import Outlook
-from lycosa.frontier.scope import Scope
+from lycosa.log import CrawlLog
 from lycosa.run import lock
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import fits, make_stamp, write_stamp
+from lycosa.store import orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
@@ -37,6 +40,8 @@ _CHANGED = (
     " coalesce(sum(now.on_topic < before.on_topic), 0) FROM visits now JOIN before_visits before USING (n)"
 )
 _DROPPED = "SELECT count(*) FROM (SELECT url FROM before_urls WHERE state = 0 EXCEPT SELECT url FROM urls)"
+
+_log = logging.getLogger(__name__)
 
 
 class Report(Struct, frozen=True):
@@ -57,12 +62,27 @@ def rejudge_folder(folder: Path, watch: Callable[[int, int], None]) -> Report:
     if not (source.path.parent / "crawl.db").exists():
         raise BadInput(f"{folder}: nothing crawled yet (no crawl.db)")
     one_by_one = replace(settings, fetch=replace(settings.fetch, concurrency=1))
-    with lock(source.path.parent):
+    with lock(source.path.parent), CrawlLog(source.path.parent).open() as log:
         replay = Replay(source.path.parent, one_by_one, source, WallClock())
         try:
-            return asyncio.run(replay.run(watch))
+            report = _blaming(replay, watch, log)
         except (OSError, sqlite3.DatabaseError) as error:
-            raise BadInput(f"{folder}: the disk is full or cannot be written ({error}); nothing was changed") from error
+            problem = f"the disk is full or cannot be written ({error}); nothing was changed"
+            raise StateError(folder, problem) from error
+        log.event("rejudged", pages=report.pages)
+        return report
+
+
+def _blaming(replay: "Replay", watch: Callable[[int, int], None], log: CrawlLog) -> Report:
+    """Replay, and tell a bug in the judge or the strategy from everything else that may go wrong."""
+    try:
+        return asyncio.run(replay.run(watch))
+    except Exception as error:
+        parts: dict[str, object] = {"judge": replay.parts.judge, "strategy": replay.parts.strategy}
+        if plugin := plugin_error(error, parts, log.path):
+            _log.error("%s", plugin, exc_info=error)
+            raise plugin from error
+        raise
 
 
 class Replay:
@@ -86,6 +106,8 @@ class Replay:
         """All or nothing: whatever ends it early, nothing was changed."""
         db = self.parts.db.open()
         try:
+            for excluded in orders.exclusions(db):
+                self.parts.frontier.scope.exclude(excluded.compiled())
             if missing := count_unstored(db):
                 why = "store.warc was false when they were fetched"
                 raise BadInput(f"{self.folder}: {missing} pages are not in the WARC ({why}), so not all can be judged")
@@ -149,7 +171,8 @@ class Replay:
             db.put(f"state:{name}", state)
         db.put("strategy", str(parts.config.strategy["kind"]))
         write_stamp(db, make_stamp(parts.judge, str(parts.config.topic["kind"]), self.folder))
-        loaded = make_frontier(db, parts.config, Scope(parts.config.scope), parts.strategy, self._clock)
+        scope = scope_of(parts.config, orders.exclusions(db))
+        loaded = make_frontier(db, parts.config, scope, parts.strategy, self._clock)
         loaded.load()
         loaded.refused.update(parts.frontier.refused)
         ended = db.get("ended")

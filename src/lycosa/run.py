@@ -3,14 +3,8 @@
 import asyncio
 import contextlib
 import fcntl
-import gc
-import os
-import resource
-import signal
-import sqlite3
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,15 +13,17 @@ from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.build import Parts, build
-from lycosa.clock import WallClock
+from lycosa.errors import PluginError
 from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.outlook import Outlook, status_of
 from lycosa.output.recent import Recent
+from lycosa.process import on_signals
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
-from lycosa.store import retry
-from lycosa.types import BadInput, Clock, Link, Stateful
+from lycosa.store import orders, retry
+from lycosa.summary import summarise, write_summary
+from lycosa.types import BadInput, Clock, Link, Sink, Stateful
 
 COMMIT_EVERY_S = 0.5
 _ANSWERED = (
@@ -35,61 +31,125 @@ _ANSWERED = (
 )
 _FIRST_BODIES = "SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''"
 SUMMARY_EVERY_S = 1.0
-_MAY_PASS = frozenset({"robots-unreachable", "host-closed", "tls", "http-408"})  # beside what is tried again at once
-_CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+_MAY_PASS = frozenset(
+    {"robots-unreachable", "host-closed", "tls", "http-408", "judge"}
+)  # beside what is tried again at once
 
 
 class Run:
     """A crawl folder at work. `watch` is called about once a second with the summary so far."""
 
-    def __init__(self, folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: config.Config,
+        source: config.Source,
+        clock: Clock,
+        sinks: Sequence[Sink] = (),
+    ) -> None:
         self.folder = folder
         self.clock = clock
         self.parts: Parts = build(folder, settings, source, clock)
-        self.skipped: list[str] = []  # seeds that are no URLs
+        self.skipped: list[str] = []  # seeds that cannot be used, and why
         self.stopped_by_user = False
         self._recent = Recent()
-        self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent]
+        self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent, *sinks]
         self._retried: list[retry.Failure] = []
+        self._seeds: list[Link] = []
+        self._crawling: asyncio.Future[None] | None = None
 
     async def run(
         self, extra_seeds: list[str], watch: Callable[[dict[str, Any]], None], retry_failed: bool = False
     ) -> dict[str, Any]:
-        """Start, or go on where the last run ended; the summary at the end."""
-        seeds = self._seeds(extra_seeds)
-        self._open([seed.url for seed in seeds], retry_failed)
-        parts = self.parts
+        """Start, or go on where the last run ended, until it is over or a signal comes; the summary at the end."""
+        self.open(extra_seeds, retry_failed)
         try:
-            if not seeds and not parts.frontier.outlook().known:
-                raise BadInput("; ".join(self.skipped) or f"{self.folder / config.NAME}: seeds: say where to start")
-            await parts.http.open()
-            try:
-                await self._crawl(seeds, watch)
-            finally:
-                await parts.http.close()
-            self._commit(force=True)
-            summary = self._summarise(self._outcome([seed.url for seed in seeds], retry_failed))
-            watch(summary)
+            with on_signals(self.stop):
+                return await self.crawl(watch)
         finally:
-            parts.store.close()
-            parts.db.close()
+            self.close()
+
+    def open(self, extra_seeds: Sequence[str] = (), retry_failed: bool = False) -> None:
+        """Read the state of the crawl; nothing is fetched yet."""
+        self._retries = retry_failed
+        parts = self.parts
+        db = parts.db.open()
+        try:
+            for excluded in orders.exclusions(db):
+                parts.frontier.scope.exclude(excluded.compiled())
+            self._seeds = self._read_seeds(extra_seeds)
+            self._load([seed.url for seed in self._seeds], retry_failed)
+            if not self._seeds and not parts.frontier.outlook().known:
+                raise BadInput("; ".join(self.skipped) or f"{self.folder / config.NAME}: seeds: say where to start")
+        except BaseException:
+            self.close()
+            raise
+
+    async def crawl(self, watch: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Until it is over or stopped; the summary at the end."""
+        parts = self.parts
+        await parts.http.open()
+        try:
+            await self._work(watch)
+        except PluginError:
+            self._commit(force=True)  # it is raised between two turns, so what is there is whole
+            raise
+        finally:
+            await parts.http.close()
+        self._commit(force=True)
+        summary = self.summary(self._outcome())
+        watch(summary)
         return summary
 
-    def _seeds(self, extra: list[str]) -> list[Link]:
+    def close(self) -> None:
+        self.parts.store.close()
+        self.parts.db.close()
+
+    def stop(self, why: str = "stopped by the user", by_user: bool = True) -> None:
+        """End the run at once. What is in flight still waits in crawl.db: the next run fetches it."""
+        self.stopped_by_user = self.stopped_by_user or (by_user and not self.parts.frontier.ended)
+        self.parts.frontier.stop(why)
+        if self._crawling:
+            self._crawling.cancel()
+
+    def pause(self, paused: bool) -> None:
+        """Start no new request, or start again. Written down at once, for those who only read."""
+        self.parts.frontier.pause(paused)
+        self._commit(force=True)
+
+    def add(self, found: Sequence[str]) -> dict[str, str]:
+        """Queue further seeds, now and in later runs; for each what became of it: added, known, or why not."""
+        frontier, db = self.parts.frontier, self.parts.db
+        known = {url for url in found if frontier.knows(Link(url))}
+        refused = {url: why for url in found if (why := frontier.scope.refuses(url))}
+        before = {seed.url for seed in self._seeds}
+        self._seeds += [Link(url) for url in dict.fromkeys(found) if url not in refused and url not in before]
+        self.parts.crawl.seed(self._seeds)  # all of them: what one seed is worth may depend on how many there are
+        refused |= {url: "host-closed" for url in found if url not in refused and not frontier.knows(Link(url))}
+        orders.add_seeds(db, [url for url in found if url not in refused])
+        self._commit(force=True)
+        return {url: refused.get(url) or ("known" if url in known else "added") for url in found}
+
+    def exclude(self, what: orders.Exclusion) -> None:
+        """Refuse URLs from now on and in later runs; those that wait already are dropped separately."""
+        self.parts.frontier.scope.exclude(what.compiled())
+        orders.add_exclusion(self.parts.db, what)
+        self._commit(force=True)
+
+    def _read_seeds(self, extra: Sequence[str]) -> list[Link]:
         good, self.skipped = read_seeds(self.parts.config.seeds, self.folder)
-        more, wrong = read_seeds(extra, self.folder)
+        more, wrong = read_seeds([*extra], self.folder)
         self.skipped += wrong
         seeds = []
-        for url in dict.fromkeys(good + more):
+        for url in dict.fromkeys([*good, *more, *orders.added_seeds(self.parts.db)]):
             if refusal := self.parts.frontier.scope.refuses(url):
                 self.skipped.append(f"{url}: {refusal}, skipped")
             else:
                 seeds.append(Link(url))
         return seeds
 
-    def _open(self, seeds: list[str], retry_failed: bool) -> None:
-        parts = self.parts
-        db = parts.db.open()
+    def _load(self, seeds: list[str], retry_failed: bool) -> None:
+        parts, db = self.parts, self.parts.db
         self._check_same_topic()
         self._started_at = self.clock.now()
         self._spent_s = float(db.get("spent_s", "0"))
@@ -127,9 +187,10 @@ class Run:
             return self.parts.config.fetch.allow_private
         return is_passing(error) or error in _MAY_PASS
 
-    def _outcome(self, seeds: list[str], retry_failed: bool) -> dict[str, Any]:
+    def _outcome(self) -> dict[str, Any]:
         """What the last summary tells beside the totals: failed seeds, and what another run may retry."""
         # a redirect to what is known has not failed: it leads to a page that another URL brought
+        seeds = [seed.url for seed in self._seeds]
         failed = {one.url: one for one in retry.failures(self.parts.db) if one.error != "redirect-known"}
         found: dict[str, Any] = {
             "seeds": len(seeds),
@@ -139,7 +200,7 @@ class Run:
             "unreachable": self.parts.frontier.unreachable(),
             "may_pass": sum(self._may_pass(one.error) for one in failed.values()),
         }
-        if retry_failed:
+        if self._retries:
             waiting = retry.waiting(self.parts.db, [one.url for one in self._retried])
             again = sum(one.url in failed for one in self._retried)
             found["retried"] = {"urls": len(self._retried), "failed": again, "waiting": waiting}
@@ -157,7 +218,6 @@ class Run:
             said = "; ".join(changes)
             problem = f"the topic has changed since its pages were judged ({said}); make a new folder"
         if problem:
-            db.close()
             raise BadInput(f"{self.folder}: {problem}{self._remedy()}")
         db.put("strategy", kind)
 
@@ -176,25 +236,13 @@ class Run:
             if isinstance(part, Stateful):
                 yield name, part
 
-    async def _crawl(self, seeds: list[Link], watch: Callable[[dict[str, Any]], None]) -> None:
-        frontier = self.parts.frontier
-
-        def stop(why: str) -> None:
-            frontier.stop(why)
-            crawling.cancel()  # what is in flight still waits in crawl.db: the next run fetches it
-
-        def stopped_by_user() -> None:
-            self.stopped_by_user = True
-            stop("stopped by the user")
-
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
-                loop.add_signal_handler(number, stopped_by_user)
-        crawling = asyncio.ensure_future(self.parts.crawl.run(seeds, self.parts.config.fetch.concurrency))
+    async def _work(self, watch: Callable[[dict[str, Any]], None]) -> None:
+        frontier, limits = self.parts.frontier, self.parts.config.limits
+        crawling = asyncio.ensure_future(self.parts.crawl.run(self._seeds, self.parts.config.fetch.concurrency))
+        self._crawling = crawling
         if frontier.quota and (deadline := frontier.quota.deadline) is not None:
-            reason = f"limit of {self.parts.config.limits.seconds:g} seconds"
-            timer = self.clock.call_at(deadline, lambda: stop(reason))
+            reason = f"limit of {limits.seconds:g} seconds"
+            timer = self.clock.call_at(deadline, lambda: self.stop(reason, by_user=False))
             crawling.add_done_callback(lambda _: timer.cancel())
         jobs = [crawling, asyncio.ensure_future(self._keep(watch))]
         if self.parts.search:
@@ -217,7 +265,11 @@ class Run:
             self._commit()
             if time.monotonic() - reported >= SUMMARY_EVERY_S - 0.1:
                 reported = time.monotonic()
-                watch(self._summarise())
+                watch(self.summary())
+
+    def commit(self) -> None:
+        """Make everything so far visible to those who read crawl.db."""
+        self._commit(force=True)
 
     def _commit(self, force: bool = False) -> None:
         parts = self.parts
@@ -236,47 +288,22 @@ class Run:
         parts.db.put("refused", msgspec.json.encode(parts.frontier.refused).decode())
         parts.db.put("outlook", msgspec.json.encode(self._outlook()).decode())
 
+    def _seconds(self) -> float:
+        return self._spent_s + self.clock.now() - self._started_at
+
     def _outlook(self) -> Outlook:
         outage = self.parts.outage
         next_try = outage.next_try if outage.since is not None else None
         outlook = replace(self.parts.frontier.outlook(), no_network_since=outage.since, next_try=next_try)
         return replace(outlook, status=status_of(outlook))
 
-    def _seconds(self) -> float:
-        return self._spent_s + self.clock.now() - self._started_at
-
-    def _summarise(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
+    def summary(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
         """Totals as they are now, also written to summary.json."""
-        totals, outlook = self.parts.totals, self._outlook()
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        summary = {
-            "pages": totals.pages,
-            "relevant": totals.relevant,
-            "harvest_rate": totals.relevant / totals.pages if totals.pages else 0.0,
-            "visits": totals.visits,
-            "duplicates": totals.duplicates,
-            "bytes": totals.bytes,
-            "errors": dict(totals.errors.most_common()),
-            **{name: getattr(outlook, name) for name in outlook.__struct_fields__},
-            "seconds": round(self._seconds(), 3),
-            "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
-            "rss_mb": round(_peak_kb(usage.ru_maxrss) / 1024, 1),
-            "limits": msgspec.to_builtins(self.parts.config.limits),
-            **self._recent.summary(),
-            **(outcome or {}),
-        }
-        part = self.folder / "summary.json.part"
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=2))
-        part.replace(self.folder / "summary.json")
+        parts = self.parts
+        totals = summarise(parts.totals, self._outlook(), parts.config.limits, self._seconds())
+        summary = {**totals, **self._recent.summary(), **(outcome or {})}
+        write_summary(self.folder, summary)
         return summary
-
-
-def _peak_kb(from_usage: int) -> float:
-    """The most memory this process ever held. Linux lets a child inherit its parent's figure, so ask for our own."""
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
-    return from_usage / (1024 if sys.platform == "darwin" else 1)
 
 
 def _first(error: BaseException) -> BaseException:
@@ -284,29 +311,6 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def run_folder(
-    folder: Path,
-    overrides: list[str],
-    extra_seeds: list[str],
-    watch: Callable[[dict[str, Any]], None],
-    retry_failed: bool = False,
-) -> tuple[dict[str, Any], Run]:
-    """Crawl a folder in this process until it is done, stopped or broken."""
-    settings, source = config.load(folder, overrides)
-    with lock(source.path.parent):
-        _prepare_process()
-        run = Run(source.path.parent, settings, source, WallClock())
-        try:
-            summary = _loop_runner()(run.run(extra_seeds, watch, retry_failed))
-        except (OSError, sqlite3.DatabaseError) as error:
-            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF not in _CANNOT_WRITE:
-                raise BadInput(f"{folder / 'crawl.db'}: is damaged ({error}); `lycosa check` says more") from error
-            raise BadInput(
-                f"{folder}: the disk is full or cannot be written ({error}); what was stored is safe"
-            ) from error
-        return summary, run
 
 
 @contextlib.contextmanager
@@ -322,20 +326,3 @@ def lock(folder: Path) -> Iterator[IO[bytes]]:
         except OSError:
             raise BadInput(f"{folder}: another lycosa is at work in this folder") from None
         yield file
-
-
-def _prepare_process() -> None:
-    """Room for many connections, and no garbage collection every few pages: what a page leaves behind is no cycle."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
-    gc.set_threshold(100_000, 20, 100)
-    gc.freeze()  # what was loaded stays
-
-
-def _loop_runner() -> Callable[[Any], Any]:
-    if os.name == "nt":
-        return asyncio.run
-    import uvloop
-
-    return uvloop.run

@@ -10,12 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from lycosa.errors import BadInput as BadInput  # the one error that every reader of input raises
+
 SEED_SCORE = 1e9  # seeds are asked before any link found on a page
 CONTEXT_WORDS = 20  # how many words around an anchor, itself included, are its context
-
-
-class BadInput(Exception):
-    """The user's input cannot be used: one line that names what and where. The command line exits with code 2."""
 
 
 class TooCostly(ValueError):

@@ -53,7 +53,7 @@ def test_what_is_on_the_list_comes_first(db: CrawlDb) -> None:
 
 def test_what_will_not_be_fetched_says_why(db: CrawlDb) -> None:
     assert read_waits(db, 4, NOW).refused == "its host is closed: unreachable (dns)"
-    assert read_waits(db, 1, NOW, "max_depth").refused == "crawl.toml leaves it out (max_depth)"
+    assert read_waits(db, 1, NOW, "max_depth").refused == "out of scope (max_depth)"
     assert waits_for(read_waits(db, 4, NOW)) == ["It will not be fetched: its host is closed: unreachable (dns)."]
 
 

@@ -1,18 +1,22 @@
 """The command line: parse arguments, call, print.
 
-Exit codes: 0 done, 1 a crawl that has no pages at all, or damage found, 2 bad input, 130 stopped by the user.
+Exit codes: 0 done, 1 a crawl that has no pages at all, or damage found, 2 bad input, 70 a bug in a judge or a strategy,
+130 stopped by the user.
 """
 
 import os
 import sys
 from collections.abc import Callable
 from functools import cache
+from typing import Annotated
 
 import typer
 
 from lycosa import __version__
-from lycosa.cli import export, folder
+from lycosa.cli import control, export, folder
 from lycosa.cli.errors import explain
+from lycosa.cli.verbose import VERBOSE, be_verbose
+from lycosa.errors import LycosaError
 from lycosa.output.terminal import guard_terminal
 
 app = typer.Typer(
@@ -29,6 +33,11 @@ _PLAIN: dict[str, Callable[..., None]] = {
     "show": folder.show,
     "why": folder.why,
     "export": export.export,
+    "pause": control.pause,
+    "resume": control.resume,
+    "stop": control.stop,
+    "add": control.add,
+    "exclude": control.exclude,
 }
 for _name, _command in _PLAIN.items():
     app.command(_name)(_command)
@@ -67,8 +76,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def lycosa(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version."),
+    verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """A focused web crawler: say what to look for and where to start."""
+    be_verbose(verbose)
 
 
 def main() -> None:
@@ -86,4 +97,4 @@ def main() -> None:
         if not (line := explain(error, sys.argv[1:])):
             raise
         print(f"lycosa: {' '.join(line.split())}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(error.exit_code if isinstance(error, LycosaError) else 2)

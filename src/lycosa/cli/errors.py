@@ -7,17 +7,17 @@ from pathlib import Path
 
 import msgspec
 
-from lycosa.types import BadInput
+from lycosa.errors import LycosaError
 
 _DAMAGE = (msgspec.DecodeError, ValueError, TypeError, AttributeError, LookupError, OverflowError)  # by strange values
 
 
 def explain(error: BaseException, arguments: Sequence[str]) -> str:
     """The line for an error that ends a command; empty if it should end with a traceback."""
+    if isinstance(error, LycosaError):
+        return str(error)
     if os.environ.get("LYCOSA_TRACEBACK"):
         return ""
-    if isinstance(error, BadInput):
-        return str(error)
     if isinstance(error, MemoryError):
         return "not enough memory"
     if isinstance(error, sqlite3.DatabaseError):

@@ -1,5 +1,6 @@
 """Commands on a crawl folder: new, crawl, show, why."""
 
+import logging
 import os
 import sys
 import time
@@ -13,8 +14,8 @@ from msgspec.structs import replace
 
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
+from lycosa.cli.verbose import VERBOSE, be_verbose
 from lycosa.db import CrawlDb
-from lycosa.frontier.scope import Scope
 from lycosa.output import terminal
 from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.ending import ending
@@ -24,7 +25,9 @@ from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
 from lycosa.output.waits import read_waits
 from lycosa.output.why import draw_why, read_path, scored
-from lycosa.run import lock, run_folder
+from lycosa.run import lock
+from lycosa.session import run_folder
+from lycosa.store import orders
 from lycosa.strategy import STRATEGIES, explained, strategies
 from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored
 
@@ -62,6 +65,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
         Retry | None,
         typer.Option(help="Fetch again what failed for a reason that may pass: timeouts, failed connections, 5xx."),
     ] = None,
+    verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
     """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: not a single page so far."""
@@ -72,16 +76,18 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []
     overrides += [f"fetch.proxy={proxy}"] if proxy else []
-    console = terminal.console(stderr=json)
+    be_verbose(verbose)
+    logs = bool(logging.getLogger("lycosa").handlers)  # log lines and a live display would overwrite each other
+    console = terminal.console(stderr=json, live=not logs)
     with Progress(console, directory.name or str(directory)) as progress:
-        summary, run = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
-    for line in run.skipped:
+        summary, session = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
+    for line in session.skipped:
         print(f"lycosa: {line}", file=sys.stderr)
-    for line in ending(summary, str(directory), run.stopped_by_user):
+    for line in ending(summary, str(directory), session.stopped_by_user):
         typer.echo(line, err=json)
     if json:
         typer.echo(msgspec.json.encode(summary).decode())
-    if run.stopped_by_user:
+    if session.stopped_by_user:
         raise typer.Exit(130)
     if not summary["pages"]:
         raise typer.Exit(1)
@@ -119,8 +125,10 @@ def show(
 
 
 def complete_report(db: CrawlDb, top: int = 10) -> Report:
-    """With what the strategy has learned, if it does."""
+    """With what the user ordered since it began, and what the strategy has learned, if it does."""
     report = read_report(db, top)
+    excluded = [*map(str, orders.exclusions(db))]
+    report = replace(report, added_seeds=orders.added_seeds(db), excluded=excluded)
     return replace(report, learned=explained.learned(db)) if report.strategy == "learned" else report
 
 
@@ -133,7 +141,7 @@ def why(
     db = _open(directory)
     path = read_path(db, url)
     step = path[-1]
-    refused = Scope(settings.scope).refuses(step.url, step.depth)
+    refused = build.scope_of(settings, orders.exclusions(db)).refuses(step.url, step.depth)
     waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
     draw_why(path, terminal.console(), _explained(db, settings, source, scored(path)), waits)
 

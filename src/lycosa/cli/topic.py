@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
@@ -79,7 +78,7 @@ def train(path: Crawl) -> None:
     """Train the judge on its labelled pages and write topic.model into the crawl folder."""
     topic = load(path)
     judge = learner(topic, "learns from no labelled pages: there is nothing to train")
-    with _blaming(topic.source), _progress() as progress:
+    with topic.source.placing(), _progress() as progress:
         found = training.make(judge, topic.folder, _watched(progress))
     target = topic.folder / model.NAME
     try:
@@ -106,7 +105,7 @@ def evaluate(
     topic = load(path)
     if target and hasattr(topic.judge, "recipe"):
         topic.judge.target = target
-    with _blaming(topic.source), _progress() as progress:
+    with topic.source.placing(), _progress() as progress:
         results = list(_on(topic, on, progress) if on else _folds(topic, folds, seed, progress))
     if not results:
         raise BadInput(f"--on {on}: no labelled page there")
@@ -202,7 +201,7 @@ def judge_pages(
 def _prepared(path: Path) -> Topic:
     """The topic as the crawl knows it by now, if it has begun."""
     topic = load(path)
-    with _blaming(topic.source), _progress() as progress:
+    with topic.source.placing(), _progress() as progress:
         topic.judge.prepare(topic.folder, _watched(progress))
     database = topic.folder / "crawl.db"
     if database.exists() and isinstance(topic.judge, Stateful):
@@ -213,16 +212,6 @@ def _prepared(path: Path) -> Topic:
         finally:
             db.close()
     return topic
-
-
-@contextmanager
-def _blaming(source: config.Source) -> Iterator[None]:
-    """An error that names a key of the topic names its line in the file too."""
-    try:
-        yield
-    except BadInput as error:
-        key, colon, problem = str(error).partition(": ")
-        raise (source.blame(key, problem) if colon and key.startswith("topic.") else error) from None
 
 
 def _progress() -> Progress:

@@ -9,7 +9,7 @@ from __future__ import annotations  # array[int] is a type before Python 3.12 on
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -43,6 +43,7 @@ class DurableFrontier:
         self.hosts = hosts
         self.scope = scope
         self.ended = ""  # why the crawl is over
+        self.paused = False
         self.quota: Quota | None = None
         self.listing: Listing | None = None  # a strategy that chooses by lists
         self.refused: Counter[str] = Counter()  # links that were not let in, by reason
@@ -94,6 +95,9 @@ class DurableFrontier:
                 return None
             self._places.reopen(now)
             deadline = self.quota.deadline if self.quota else None
+            if self.paused:
+                await self._waking.wait(deadline)
+                continue
             if self.quota and not self.quota.admits(len(self._leases)):
                 await self._waking.wait(deadline)  # a reply decides whether one more may be fetched
                 continue
@@ -171,6 +175,20 @@ class DurableFrontier:
         self.ended = self.ended or why
         self._waking.wake_all()
 
+    def pause(self, paused: bool) -> None:
+        """While paused no `pop` returns a URL; what is in flight goes on."""
+        self.paused = paused
+        self._waking.wake_all()
+
+    def drop(self, numbers: Iterable[int], dry_run: bool = False) -> int:
+        """Take those of some URLs that wait out of the queue; how many there were. On disk they go on waiting: it is
+        the scope that refuses them."""
+        left = [number for number in numbers if self._table.states[number] == WAITING]
+        for number in [] if dry_run else left:
+            self._places.drop(number, self._clock.now())
+        self._waking.wake_all()
+        return len(left)
+
     def outlook(self) -> Outlook:
         hosts = Counter(host.state for host in self.hosts.all)
         floor = self._focus.last_floor
@@ -185,6 +203,7 @@ class DurableFrontier:
             refused=dict(self.refused),
             ended=self.ended,
             held_back=sum(host.state == READY and -host.offer[0] < floor for host in self.hosts.all),
+            paused=self.paused,
         )
         return replace(outlook, status=status_of(outlook))
 

@@ -20,6 +20,7 @@ class Outlook(Struct, frozen=True):
     held_back: int = 0  # hosts that are due, but have nothing good enough while better ones rest
     no_network_since: float | None = None  # when our own network was found to be down; None while it is not
     next_try: float | None = None  # when the network is tried again
+    paused: bool = False
     status: str = ""  # one sentence: why little or nothing happens; empty if enough does
 
 
@@ -29,6 +30,9 @@ def status_of(outlook: Outlook) -> str:
         return outlook.ended
     if outlook.no_network_since:
         return f"no network since {_time(outlook.no_network_since)}; next try {_time(outlook.next_try)}"
+    if outlook.paused:
+        flying = f", {outlook.in_flight:,} request{'s' * (outlook.in_flight != 1)} in flight" * bool(outlook.in_flight)
+        return f"paused{flying}"
     due = outlook.hosts_due - outlook.held_back
     if outlook.held_back:
         counts = {"answering": outlook.in_flight, "resting": outlook.hosts_resting}

@@ -90,6 +90,18 @@ class Places:
                 self.focus.add(host, self.table.scores[number], -1)
             self._strike(number)
 
+    def drop(self, number: int, now: float) -> None:
+        """Take a URL that waits out of its queue. On disk it goes on waiting."""
+        errand = self.errands.end(number)
+        host = errand.host if errand else self.hosts.named(self.table.host_of(number))
+        self.table.states[number] = DONE
+        self.waiting -= not host.closed
+        self.focus.add(host, self.table.scores[number], -1)
+        if self.list:
+            self.list.strike(number)
+        if errand:
+            self._release(number, self.table.take(number).depth, errand, now)
+
     def close(self, host: Host, now: float) -> None:
         """Nothing more is fetched at this host: what waits there no longer counts, until the host is opened again.
         Links that wait there on an errand go home and start again."""

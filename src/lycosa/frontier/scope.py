@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from lycosa import config, urls
-from lycosa.types import BadInput
+from lycosa.errors import ConfigError
 
 
 class Scope:
@@ -24,6 +24,11 @@ class Scope:
         self._is_open = not (rules.domains or rules.hosts or rules.exclude)
         self._most_depth = rules.max_depth or 1_000_000_000
         self._few_slashes = rules.max_repeats + 2
+
+    def exclude(self, pattern: re.Pattern[str]) -> None:
+        """Refuse from now on what the pattern is found in, in addition to what crawl.toml excludes."""
+        self._exclude.append(pattern)
+        self._is_open = False
 
     def refuses(self, url: str, depth: int = 0) -> str:
         """For any URL: a link, a seed, a redirect."""
@@ -79,11 +84,11 @@ def _name(text: str, key: str) -> str:
     url = urls.from_person(text)
     if "://" in text:
         name = (urls.hostname(url) if key == "domains" else urls.host(url)) if url else "example.org"
-        raise BadInput(f'scope.{key}: {text!r} is a URL: write the name alone, {key} = ["{name}"]')
+        raise ConfigError(f"scope.{key}", f'{text!r} is a URL: write the name alone, {key} = ["{name}"]')
     if not url or urls.path_and_query(url) != "/":
-        raise BadInput(f"scope.{key}: {text!r} is no host or domain name")
+        raise ConfigError(f"scope.{key}", f"{text!r} is no host or domain name")
     if key == "domains" and urls.host(url) != urls.hostname(url):
-        raise BadInput(f"scope.domains: {text!r} names a port: put it under scope.hosts")
+        raise ConfigError("scope.domains", f"{text!r} names a port: put it under scope.hosts")
     return urls.host(url)
 
 
@@ -91,4 +96,4 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise BadInput(f"scope.exclude: {text!r} is no regular expression: {error}") from None
+        raise ConfigError("scope.exclude", f"{text!r} is no regular expression: {error}") from None

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
+from lycosa.errors import ConfigError
 from lycosa.judge.features import Fields, count
 from lycosa.judge.rows import Rows
 from lycosa.text import STEMS, words
@@ -77,13 +78,14 @@ def sources(folder: Path, examples: str | list[str], labels: str | list[str]) ->
     """What a topic's keys `examples` and `labels` name, relative to the crawl folder; all of it must be there."""
     names, label_names = as_list(examples), as_list(labels)
     if not names:
-        raise BadInput("topic.examples: give a folder with one sub-folder a label, or a WARC")
+        raise ConfigError("topic.examples", "give a folder with one sub-folder a label, or a WARC")
     found = [Source(_find(folder, name, "examples")) for name in names]
     warcs = [place for place, source in enumerate(found) if not source.pages.is_dir()]
     if len(warcs) != len(label_names):
-        raise BadInput(
-            f"topic.labels: {len(label_names)} files of labels for {len(warcs)} WARCs in examples;"
-            " each WARC needs one (url<TAB>label a line), a folder none"
+        raise ConfigError(
+            "topic.labels",
+            f"{len(label_names)} files of labels for {len(warcs)} WARCs in examples;"
+            " each WARC needs one (url<TAB>label a line), a folder none",
         )
     for place, name in zip(warcs, label_names, strict=True):
         found[place] = found[place]._replace(labels=_find(folder, name, "labels"))
@@ -92,7 +94,7 @@ def sources(folder: Path, examples: str | list[str], labels: str | list[str]) ->
 
 def _find(folder: Path, name: str, key: str) -> Path:
     if not (folder / name).exists():
-        raise BadInput(f"topic.{key}: there is no {name!r} in {folder}")
+        raise ConfigError(f"topic.{key}", f"there is no {name!r} in {folder}")
     return folder / name
 
 

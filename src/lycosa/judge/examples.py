@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from lycosa.errors import ConfigError
 from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
 from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
@@ -17,7 +18,7 @@ from lycosa.judge.linear import fit_logistic, fit_svm
 from lycosa.judge.network import fit_network
 from lycosa.judge.rows import Rows
 from lycosa.judge.training import load_or_train, train
-from lycosa.types import BadInput, Page, Verdict
+from lycosa.types import Page, Verdict
 
 POSITIVE = "positive"
 LEAST_EXAMPLES = 2  # of the target, and of the rest: one to train on while the other is held back
@@ -69,13 +70,14 @@ class Examples:
         known = sorted(set(found.labels))
         if len(known) < 2:
             only = f"only the label {known[0]!r}" if known else "no labelled page"
-            raise BadInput(f"topic.examples: {only} in {self._where()}; at least two labels are needed")
+            raise ConfigError("topic.examples", f"{only} in {self._where()}; at least two labels are needed")
         self._check(known)
         positive = np.isin(found.labels, self._wanted())
         if min(positive.sum(), (~positive).sum()) < LEAST_EXAMPLES:
-            raise BadInput(
-                f"topic.examples: {positive.sum()} pages of the target and {(~positive).sum()} others;"
-                f" at least {LEAST_EXAMPLES} of each are needed"
+            raise ConfigError(
+                "topic.examples",
+                f"{positive.sum()} pages of the target and {(~positive).sum()} others;"
+                f" at least {LEAST_EXAMPLES} of each are needed",
             )
         return found
 
@@ -126,6 +128,8 @@ class Examples:
         for label in self._wanted():
             if label not in known:
                 problem = f"no label {label!r}" if self.target else f"say which labels are on topic; no {label!r}"
-                raise BadInput(f"topic.target: {problem} in {self._where()} {there_are}")
+                raise ConfigError("topic.target", f"{problem} in {self._where()} {there_are}")
         if set(self._wanted()) >= set(known):
-            raise BadInput(f"topic.target: every label is a target; one must be left to tell them from {there_are}")
+            raise ConfigError(
+                "topic.target", f"every label is a target; one must be left to tell them from {there_are}"
+            )

@@ -13,9 +13,10 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from lycosa.errors import ConfigError
 from lycosa.judge.phrases import Phrases, tokens
 from lycosa.text import words
-from lycosa.types import BadInput, Page, Verdict
+from lycosa.types import Page, Verdict
 
 TYPICAL_WORDS = 500  # a page of this length is neither short nor long
 FULL_TIMES = 20  # tf-idf: so many mentions on a typical page are all one can ask for
@@ -166,14 +167,14 @@ class Keywords:
 
     def _check(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise BadInput(f"topic.threshold: {self.threshold} is not between 0 and 1")
+            raise ConfigError("topic.threshold", f"{self.threshold} is not between 0 and 1")
         if not 0 <= self.b <= 1:
-            raise BadInput(f"topic.b: {self.b} is not between 0 and 1")
+            raise ConfigError("topic.b", f"{self.b} is not between 0 and 1")
         if not 0 < self.k1 < 1e9:
-            raise BadInput(f"topic.k1: {self.k1} is not a number above 0")
+            raise ConfigError("topic.k1", f"{self.k1} is not a number above 0")
         for name in self.weights.__struct_fields__:
             if not 0 <= getattr(self.weights, name) < 1e9:
-                raise BadInput(f"topic.weights: {name} = {getattr(self.weights, name)} is not between 0 and 1e9")
+                raise ConfigError("topic.weights", f"{name} = {getattr(self.weights, name)} is not between 0 and 1e9")
 
     def _mentions(self, page: Page) -> dict[int, float]:
         """How often each term that occurs would stand in the text, had the page the typical length and no title."""
@@ -235,10 +236,10 @@ def _split(entries: Iterable[str]) -> tuple[dict[tuple[str, ...], str], dict[tup
         bare = bare.lstrip("-").strip(" '\"")
         term = tokens(bare)
         if not term:
-            raise BadInput(f"topic.words: {entry!r} has no word to look for, only stop words or signs")
+            raise ConfigError("topic.words", f"{entry!r} has no word to look for, only stop words or signs")
         (unwanted if minus else wanted).setdefault(term, "-" + bare if minus else bare)
     if not wanted:
-        raise BadInput("topic.words: name at least one word or phrase to look for")
+        raise ConfigError("topic.words", "name at least one word or phrase to look for")
     for term in wanted.keys() & unwanted.keys():
-        raise BadInput(f"topic.words: {wanted[term]!r} is both looked for and ruled out")
+        raise ConfigError("topic.words", f"{wanted[term]!r} is both looked for and ruled out")
     return wanted, unwanted

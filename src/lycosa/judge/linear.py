@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.errors import ConfigError
 from lycosa.judge.features import Floats, Ids
 from lycosa.judge.rows import Rows, folds
-from lycosa.types import BadInput
 
 INVERSE_PENALTY = 3.0  # logistic regression; in cross-validation 10 was as good within 0.001
 SVM_PENALTY = 0.3
@@ -40,8 +40,8 @@ def training(model: str) -> Iterator[None]:
     try:
         import sklearn  # noqa: F401
     except ImportError:
-        raise BadInput(
-            f"topic.model: {model!r} is trained with scikit-learn: pip install 'lycosa[train]', or take \"nb\""
+        raise ConfigError(
+            "topic.model", f"{model!r} is trained with scikit-learn: pip install 'lycosa[train]', or take \"nb\""
         ) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

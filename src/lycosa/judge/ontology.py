@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from lycosa import ontology
+from lycosa.errors import ConfigError
 from lycosa.ontology.concepts import Concepts
 from lycosa.ontology.matcher import Matcher
 from lycosa.ontology.weights import Weights, roles, weigh
@@ -51,21 +52,23 @@ class Ontology:
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Read the map and weigh its concepts, once per crawl."""
         if self.smoothing[0] < self.smoothing[1]:
-            raise BadInput("topic.smoothing: the first number must not be less than the second")
+            raise ConfigError("topic.smoothing", "the first number must not be less than the second")
         try:
             self.concepts_ = ontology.read(folder / self.file)
         except BadInput as error:
-            raise BadInput(f"topic.file: {error}") from error
+            raise ConfigError("topic.file", str(error)) from error
         self.focus_ = [self._focal(wanted) for wanted in self.focus]
         self.weights_ = weigh(self.concepts_, self.focus_, self.weights)
         self.ids_ = list(self.weights_)
         total = sum(self.weights_.values())
         if not total:
-            raise BadInput("topic.weights: all concepts weigh nothing")
+            raise ConfigError("topic.weights", "all concepts weigh nothing")
         self.shares_ = [weight / total for weight in self.weights_.values()]
         self.matcher_ = Matcher([self._names(id) for id in self.ids_])
         if len(self.matcher_.silent) == len(self.ids_):
-            raise BadInput(f"topic.languages: no concept of {self.concepts_.source} has a name to look for in these")
+            raise ConfigError(
+                "topic.languages", f"no concept of {self.concepts_.source} has a name to look for in these"
+            )
         self.pages_, self.df_ = 0, [0] * len(self.ids_)
         if self.idf:
             pages, counts = read_idf(folder / self.idf)
@@ -113,9 +116,11 @@ class Ontology:
             return found[0]
         source = self.concepts_.source
         if found:
-            raise BadInput(f"topic.focus: {wanted!r} means {len(found)} topics of {source}: {', '.join(found)}")
+            raise ConfigError("topic.focus", f"{wanted!r} means {len(found)} topics of {source}: {', '.join(found)}")
         nearest = ", ".join(self.concepts_.nearest(wanted))
-        raise BadInput(f"topic.focus: no topic {wanted!r} in {source}" + (f" (nearest: {nearest})" if nearest else ""))
+        raise ConfigError(
+            "topic.focus", f"no topic {wanted!r} in {source}" + (f" (nearest: {nearest})" if nearest else "")
+        )
 
     def _names(self, id: str) -> list[str]:
         wanted = {language.lower() for language in self.languages}
@@ -155,7 +160,7 @@ def read_idf(path: Path) -> tuple[int, dict[str, int]]:
     try:
         first, *lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise BadInput(f"topic.idf: {path}: cannot be read: {error}") from error
+        raise ConfigError("topic.idf", f"{path}: cannot be read: {error}") from error
     counts: dict[str, int] = {}
     at = 1
     try:
@@ -165,7 +170,7 @@ def read_idf(path: Path) -> tuple[int, dict[str, int]]:
             df, _, id = line.partition("\t")
             counts[id] = int(df)
     except ValueError as error:
-        raise BadInput(f"topic.idf: {path}, line {at}: not a table of pages and counts") from error
+        raise ConfigError("topic.idf", f"{path}, line {at}: not a table of pages and counts") from error
     if pages < max(counts.values(), default=1) or min(counts.values(), default=0) < 0:
-        raise BadInput(f"topic.idf: {path}: more pages name a concept than there are pages")
+        raise ConfigError("topic.idf", f"{path}: more pages name a concept than there are pages")
     return pages, counts

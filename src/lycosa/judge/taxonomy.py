@@ -13,13 +13,14 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from lycosa.errors import ConfigError
 from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
 from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
 from lycosa.judge.features import FIELDS, Fields
 from lycosa.judge.rows import Rows
 from lycosa.judge.training import load_or_train, train
-from lycosa.types import BadInput, Page, Verdict
+from lycosa.types import Page, Verdict
 
 _SHOWN = 20  # class names in an error
 _SEED = 0  # of the split that the temperature is fitted on
@@ -70,9 +71,10 @@ class Taxonomy:
         known = sorted(set(found.labels))
         if len(known) < 2:
             left = f"only the class {known[0]!r}" if known else "no class"
-            raise BadInput(
-                f"topic.examples: {left} in {self._where()} after merging those with fewer than"
-                f" {self.min_pages} pages into their parents (min_pages); at least two are needed"
+            raise ConfigError(
+                "topic.examples",
+                f"{left} in {self._where()} after merging those with fewer than"
+                f" {self.min_pages} pages into their parents (min_pages); at least two are needed",
             )
         self._check(known)
         return found
@@ -107,12 +109,14 @@ class Taxonomy:
         names = ", ".join(known[:_SHOWN]) + (", ..." if len(known) > _SHOWN else "")
         there_are = f"(there are: {names}; one with fewer than {self.min_pages} pages is merged into its parent)"
         if not self.target:
-            raise BadInput(f"topic.target: say which classes are on topic {there_are}")
+            raise ConfigError("topic.target", f"say which classes are on topic {there_are}")
         for target in self.target:
             if not any(_below(label, target) for label in known):
-                raise BadInput(f"topic.target: no class {target!r} in {self._where()} {there_are}")
+                raise ConfigError("topic.target", f"no class {target!r} in {self._where()} {there_are}")
         if len(self.targets(known)) == len(known):
-            raise BadInput(f"topic.target: every class is a target; one must be left to tell them from {there_are}")
+            raise ConfigError(
+                "topic.target", f"every class is a target; one must be left to tell them from {there_are}"
+            )
 
 
 def _below(label: str, node: str) -> bool:

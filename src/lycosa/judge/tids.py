@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lycosa.errors import ConfigError
 from lycosa.text import STEMS, words
-from lycosa.types import BadInput, Page, Verdict
+from lycosa.types import Page, Verdict
 
 MOST_TERMS = 20_000  # above this the rarest are dropped: a crawl's memory and its saved state stay small
 MOST_MEMBERS = 1_000  # the similarities that a quantile is taken over: of the latest members
@@ -201,18 +202,21 @@ class Tids:
                 pages.append(counts)
                 self.table_.add(counts, text)
         if len(pages) < 2:
-            raise BadInput(
-                f"topic.examples: {self.examples} has {len(pages)} pages with text; two are needed, better ten"
+            raise ConfigError(
+                "topic.examples", f"{self.examples} has {len(pages)} pages with text; two are needed, better ten"
             )
         if not self.table_.scores().any():
-            raise BadInput(f'topic.examples: the pages of {self.examples} have all terms in common; try idf = "smooth"')
+            raise ConfigError(
+                "topic.examples", f'the pages of {self.examples} have all terms in common; try idf = "smooth"'
+            )
         sample = pages[:: (len(pages) - 1) // MOST_HELD_OUT + 1]
         self.members_ = [100 * self.table_.held_out(counts) for counts in sample]
         self._refresh()
         if not self.bound_ and self.accept == "quantile":
-            raise BadInput(
-                f"topic.accept: the pages of {self.examples} have too little in common for a quantile;"
-                ' add pages on the subject, or set accept = "mean" or a number'
+            raise ConfigError(
+                "topic.accept",
+                f"the pages of {self.examples} have too little in common for a quantile;"
+                ' add pages on the subject, or set accept = "mean" or a number',
             )
 
     async def judge(self, page: Page) -> Verdict:
@@ -269,13 +273,13 @@ class Tids:
 
     def _check(self, folder: Path) -> None:
         if not self.examples or not (folder / self.examples).is_dir():
-            raise BadInput(f"topic.examples: there is no folder {self.examples!r} in {folder}")
+            raise ConfigError("topic.examples", f"there is no folder {self.examples!r} in {folder}")
         if isinstance(self.accept, float | int) and not 0 <= self.accept <= 100:
-            raise BadInput(f"topic.accept: {self.accept} is not between 0 and 100")
+            raise ConfigError("topic.accept", f"{self.accept} is not between 0 and 100")
         if not 0 <= self.accept_quantile <= 1:
-            raise BadInput(f"topic.accept_quantile: {self.accept_quantile} is not between 0 and 1")
+            raise ConfigError("topic.accept_quantile", f"{self.accept_quantile} is not between 0 and 1")
         if self.refresh < 1:
-            raise BadInput(f"topic.refresh: {self.refresh} is not above 0")
+            raise ConfigError("topic.refresh", f"{self.refresh} is not above 0")
 
     def _joined(self, similarity: float) -> None:
         self.members_.append(similarity)

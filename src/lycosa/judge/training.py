@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from lycosa.errors import ConfigError
 from lycosa.judge import classifier, model
 from lycosa.judge.classifier import Classifier, Facts, Focus, Head, contributions
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, digest, sources
@@ -74,7 +75,7 @@ def train(corpus: Corpus, chosen: NDArray[np.intp], most_terms: int, fit: Fit, p
     counts = corpus.rows().take(chosen)
     columns = select(counts, classes, most_terms)
     if not len(columns):
-        raise BadInput("topic.examples: no word comes on two of the pages; more pages are needed")
+        raise ConfigError("topic.examples", "no word comes on two of the pages; more pages are needed")
     counts = counts.keep(columns)
     features = _features(corpus, columns, counts, plain)
     rows = weigh(features, counts)

@@ -21,6 +21,7 @@ from rich.table import Table
 from lycosa import config
 from lycosa.clock import WallClock
 from lycosa.db import CrawlDb
+from lycosa.errors import LycosaError
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.serve import Server
 from lycosa.lab.writing import writing
@@ -190,9 +191,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise BadInput(f"{options.out}: is no demo's folder, and not empty; choose another with --out")
         shutil.rmtree(options.out, ignore_errors=True)
         uvloop.run(run_demo(options.out, options.pages, console))
-    except BadInput as error:
+    except LycosaError as error:
         print(f"lycosa: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(error.exit_code)
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(130)
     console.print(f"{time.monotonic() - started:.0f} seconds", highlight=False)

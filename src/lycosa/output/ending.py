@@ -21,6 +21,7 @@ _REMEDIES = {
     "content-type": "not an HTML page (see content_types under [fetch])",
     "too-large": "too large (see max_bytes under [fetch])",
     "empty": "the page is empty",
+    "judge": "the judge of the topic has a bug: the traceback is in crawl.log",
     "http-401": "the server wants a password: start from a public page",
     "http-403": "the server refuses: start from another page, or say who you are in user_agent under [fetch]",
     "http-404": "there is no such page: check the address",
@@ -29,7 +30,18 @@ _REMEDIES = {
     "http-5xx": "the server is in trouble: try again later",
     "out-of-scope": "it redirects out of the [scope]",
 }
-_TELLING = ("content-type", "out-of-scope", "redirect-", "parse", "decode", "protocol", "tls", "excluded", "trap-")
+_TELLING = (
+    "content-type",
+    "out-of-scope",
+    "redirect-",
+    "parse",
+    "judge",
+    "decode",
+    "protocol",
+    "tls",
+    "excluded",
+    "trap-",
+)
 
 
 def ending(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> list[str]:

@@ -105,7 +105,7 @@ class Progress:
     def _left(self, summary: dict[str, Any]) -> str:
         """How long until the first of the limits is reached; empty while that cannot be told."""
         limits = summary.get("limits", {})
-        if summary["ended"] or len(self._recent) < 2:
+        if summary["ended"] or summary.get("paused") or len(self._recent) < 2:
             return ""
         (start, pages, relevant), (end, *now) = self._recent[0], self._recent[-1]
         left = []

@@ -61,6 +61,8 @@ class Report(Struct, frozen=True):
     hosts: list[HostReport]
     n_hosts: int = 0  # all of them, also those not listed
     search: SearchReport | None = None  # if it ever asked an engine
+    added_seeds: list[str] = []  # while it ran or between two runs
+    excluded: list[str] = []  # hosts and patterns, in addition to crawl.toml
     learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
 
 

@@ -72,7 +72,14 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("mean relevance", f"{report.mean_relevance:.3f}"),
         ("duplicates", f"{report.duplicates:,}"),
         ("known URLs", f"{report.known:,}, of which {report.waiting:,} wait"),
+        *([("added seeds", _some(report.added_seeds))] if report.added_seeds else []),
+        *([("excluded", _some(report.excluded))] if report.excluded else []),
     ]
+
+
+def _some(names: Sequence[str], most: int = 20) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return printable(", ".join(names[:most])) + more
 
 
 def _search(search: SearchReport, now: float) -> str:

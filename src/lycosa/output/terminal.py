@@ -29,11 +29,12 @@ def printable(text: str) -> str:
     return text if text.isprintable() else clean(text).replace("\n", " ").replace("\t", " ")
 
 
-def console(stderr: bool = False) -> Console:
-    """What every command draws with: styles are ours, text is cleaned, and no text is taken for markup."""
+def console(stderr: bool = False, live: bool = True) -> Console:
+    """What every command draws with: styles are ours, text is cleaned, and no text is taken for markup. It counts as a
+    terminal if it is one, unless it shall not be `live`."""
     stream = sys.stderr if stderr else sys.stdout
     file = stream.stream if isinstance(stream, Clean) else None  # styles are control sequences, so not through Clean
-    return _Screen(file=file, stderr=stderr, markup=False, emoji=False)
+    return _Screen(file=file, stderr=stderr, markup=False, emoji=False, force_terminal=None if live else False)
 
 
 class _Screen(Console):

@@ -21,12 +21,12 @@ class Waits(Struct, frozen=True):
     host: str
     rests_until: float = 0.0  # 0: its host may be asked
     unread_robots: bool = False  # the robots.txt of its host is fetched first
-    refused: str = ""  # why nothing at all will be fetched: its host is closed, crawl.toml leaves it out
+    refused: str = ""  # why nothing at all will be fetched: its host is closed, or it is out of scope
     ended: str = ""  # why the crawl is over
 
 
 def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
-    """How things stand for a waiting URL; `refused` says why crawl.toml leaves it out, if it does."""
+    """How things stand for a waiting URL; `refused` says why the scope refuses it, if it does."""
     url, score = db.execute("SELECT url, score FROM urls WHERE id = ?", (number,)).fetchone()
     host, origin = urls.host(url), urls.origin(url)
     row = db.execute("SELECT due_at, closed FROM hosts WHERE name = ?", (host,)).fetchone()
@@ -40,7 +40,7 @@ def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits
         host,
         due_at if due_at > now else 0.0,
         not known,
-        f"its host is closed: {closed}" if closed else f"crawl.toml leaves it out ({refused})" if refused else "",
+        f"its host is closed: {closed}" if closed else f"out of scope ({refused})" if refused else "",
         db.get("ended"),
     )
 

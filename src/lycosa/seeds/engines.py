@@ -16,8 +16,9 @@ from yarl import URL
 
 from lycosa import urls
 from lycosa.config import Positive, Seconds, Whole
+from lycosa.errors import ConfigError
 from lycosa.text import words
-from lycosa.types import BadInput, Page
+from lycosa.types import Page
 
 
 class Search(Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,7 +139,7 @@ class LocalEngine:
         try:
             import tantivy
         except ImportError:
-            raise BadInput("search.engine: the local engine needs tantivy: pip install 'lycosa[search]'") from None
+            raise ConfigError("search.engine", "the local engine needs tantivy: pip install 'lycosa[search]'") from None
         schema = tantivy.SchemaBuilder().add_text_field("url", stored=True, tokenizer_name="raw")
         for name in ("title", "text"):
             schema = schema.add_text_field(name, tokenizer_name="en_stem")
@@ -181,16 +182,18 @@ def make_engine(rules: Search, user_agent: str, folder: Path, read_pages: ReadPa
     """The engine that the [search] section names."""
     if rules.engine == "local":
         if not rules.pages:
-            raise BadInput("search.pages: the local engine needs a folder of pages or a WARC")
+            raise ConfigError("search.pages", "the local engine needs a folder of pages or a WARC")
         return LocalEngine(folder / rules.pages, read_pages)
     if not urls.canonical(rules.url):
-        raise BadInput(f"search.url: {rules.url!r} is no web address; the engine {rules.engine} needs one")
+        raise ConfigError("search.url", f"{rules.url!r} is no web address; the engine {rules.engine} needs one")
     if rules.engine == "searxng":
         return JsonEngine(f"{rules.url.rstrip('/')}/search?q={{query}}&format=json", "results[].url", rules, user_agent)
     if "{query}" not in rules.url:
-        raise BadInput("search.url: write {query} where the query belongs")
+        raise ConfigError("search.url", "write {query} where the query belongs")
     if not re.fullmatch(r"(?:\[\]|[\w-]+(?:\[\])?)(?:\.[\w-]+(?:\[\])?)*", rules.path):
-        raise BadInput(f"search.path: {rules.path!r} is no path; write names with dots, [] for a list: items[].link")
+        raise ConfigError(
+            "search.path", f"{rules.path!r} is no path; write names with dots, [] for a list: items[].link"
+        )
     return JsonEngine(rules.url, rules.path, rules, user_agent)
 
 

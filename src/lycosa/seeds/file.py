@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lycosa import urls
-from lycosa.types import BadInput
+from lycosa.errors import ConfigError
 
 
 def read_seeds(seeds: list[str] | str, folder: Path) -> tuple[list[str], list[str]]:
@@ -19,7 +19,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise BadInput(f"seeds: cannot read {path}: {reason}") from None
+        raise ConfigError("seeds", f"cannot read {path}: {reason}") from None
     lines = ((number, line.split(" #", 1)[0].strip()) for number, line in enumerate(text.splitlines(), 1))
     return [(number, line) for number, line in lines if line and not line.startswith("#")]
 

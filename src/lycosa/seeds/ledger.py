@@ -5,6 +5,7 @@ restart neither asks again nor asks too early.
 """
 
 import asyncio
+from collections.abc import Callable
 
 import msgspec
 
@@ -32,12 +33,20 @@ class Account(msgspec.Struct):
 class Ledger:
     """An engine that remembers; a failure is an empty answer and a rest."""
 
-    def __init__(self, engine: Engine, db: CrawlDb, rules: Search, clock: Clock) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        db: CrawlDb,
+        rules: Search,
+        clock: Clock,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.engine = engine
         self.account = Account()
         self._db = db
         self._rules = rules
         self._clock = clock
+        self._is_paused = is_paused
         self._next_at = 0.0
         self._failed: set[str] = set()  # queries that brought no answer are not tried again in this run
 
@@ -52,10 +61,10 @@ class Ledger:
         await self.engine.close()
 
     def ready(self) -> bool:
-        """May the engine be asked: is it not resting, and is something left of the day's queries?"""
+        """May the engine be queried: is it not resting, is the crawl not paused, are queries left for the day?"""
         now, account = self._clock.now(), self.account
         left = not self._rules.per_day or account.day != int(now // _DAY_S) or account.asked < self._rules.per_day
-        return left and now >= account.rests_until
+        return left and now >= account.rests_until and not self._is_paused()
 
     def knows(self, query: str, site: str) -> bool:
         """Was this asked before?"""

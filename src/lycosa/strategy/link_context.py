@@ -12,8 +12,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from lycosa.errors import ConfigError
 from lycosa.strategy.plainly import OUTSIDE
-from lycosa.types import CONTEXT_WORDS, BadInput, Explanation, Glances, Notes, Scored, Visit, glances
+from lycosa.types import CONTEXT_WORDS, Explanation, Glances, Notes, Scored, Visit, glances
 
 
 @dataclass
@@ -27,7 +28,9 @@ class LinkContext:
 
     def prepare(self, folder: Path, judge: Any) -> None:
         if not isinstance(judge, Glances):
-            raise BadInput("strategy.kind: link-context needs a topic that can judge a few words; this kind cannot")
+            raise ConfigError(
+                "strategy.kind", "link-context needs a topic that can judge a few words; this kind cannot"
+            )
         self.judge_ = judge
 
     def score(self, visit: Visit) -> Sequence[float]:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa import graph
+from lycosa.errors import ConfigError
 from lycosa.strategy.plainly import by_relevance
-from lycosa.types import SEED_SCORE, BadInput, Explanation, Notes, Scored, Visit
+from lycosa.types import SEED_SCORE, Explanation, Notes, Scored, Visit
 
 DROPPED, CHOSEN = -1.0, 1.0
 
@@ -39,7 +40,7 @@ class OntologyStrategy:
     def prepare(self, folder: object, judge: object) -> None:
         for name in ("iterations", "minimum", "top", "per_host"):
             if getattr(self, name) < 1:
-                raise BadInput(f"strategy.{name}: {getattr(self, name)} is less than 1")
+                raise ConfigError(f"strategy.{name}", f"{getattr(self, name)} is less than 1")
 
     @property
     def floor(self) -> float:

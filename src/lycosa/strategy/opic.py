@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lycosa.db import CrawlDb
-from lycosa.types import BadInput, Explanation, Link, Notes, Scored, Visit
+from lycosa.errors import ConfigError
+from lycosa.types import Explanation, Link, Notes, Scored, Visit
 
 
 @dataclass
@@ -27,7 +28,7 @@ class Opic:
 
     def prepare(self, folder: object, judge: object) -> None:
         if self.list_size < 1:
-            raise BadInput(f"strategy.list_size: {self.list_size} is less than 1")
+            raise ConfigError("strategy.list_size", f"{self.list_size} is less than 1")
 
     def open(self, seeds: Sequence[Link]) -> Sequence[float]:
         return [1.0 / len(seeds)] * len(seeds)

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from lycosa.db import CrawlDb
+from lycosa.errors import ConfigError
 from lycosa.types import (
     CONTEXT_WORDS,
-    BadInput,
     Explanation,
     Glances,
     Link,
@@ -51,11 +51,11 @@ class Otie:
 
     def prepare(self, folder: object, judge: object) -> None:
         if self.a <= 0 or self.d < 1 or self.d % 2 == 0 or self.list_size < 1 or not 0 <= self.beta <= 1:
-            raise BadInput("strategy: otie needs a > 0, d odd, list_size >= 1 and beta between 0 and 1")
+            raise ConfigError("strategy", "otie needs a > 0, d odd, list_size >= 1 and beta between 0 and 1")
         if self.words < 1:
-            raise BadInput(f"strategy.words: {self.words} is less than 1")
+            raise ConfigError("strategy.words", f"{self.words} is less than 1")
         if not isinstance(judge, Glances):
-            raise BadInput("strategy.kind: otie needs a topic that can judge a few words, and this kind cannot")
+            raise ConfigError("strategy.kind", "otie needs a topic that can judge a few words, and this kind cannot")
         self.judge_ = judge
 
     def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], scale: Callable[[float], None]) -> None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lycosa.errors import ConfigError
 from lycosa.strategy import url_training
 from lycosa.strategy.url_classes import UrlClasses, load
-from lycosa.types import SEED_SCORE, BadInput, Explanation, Notes, Scored, Visit
+from lycosa.types import SEED_SCORE, Explanation, Notes, Scored, Visit
 
 PRIORITIES = {"publication": 1.0, "homepage": 0.9, "staff": 0.8, "department": 0.7, "other": 0.0}
 
@@ -29,7 +30,7 @@ class Publications:
     def prepare(self, folder: Path, judge: Any) -> None:
         """Load or train the classifier; files are looked for in the folder."""
         if self.model and self.urls:
-            raise BadInput("strategy.model: give either model or urls, not both")
+            raise ConfigError("strategy.model", "give either model or urls, not both")
         if self.model:
             self.classes_ = load(folder / self.model)
         else:
@@ -41,10 +42,10 @@ class Publications:
         for key, names in (("target", [self.target]), ("priorities", self.priorities)):
             for name in names:
                 if name not in known:
-                    raise BadInput(f"strategy.{key}: there is no class {name!r} (there are: {', '.join(known)})")
+                    raise ConfigError(f"strategy.{key}", f"there is no class {name!r} (there are: {', '.join(known)})")
         for name, priority in self.priorities.items():
             if not abs(priority) < SEED_SCORE:
-                raise BadInput(f"strategy.priorities: {priority} for {name!r} is out of range")
+                raise ConfigError("strategy.priorities", f"{priority} for {name!r} is out of range")
 
     def score(self, visit: Visit) -> Sequence[float]:
         class_of, priority = self.classes_.class_of, self.priorities.get

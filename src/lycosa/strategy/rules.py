@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from lycosa.errors import ConfigError
 from lycosa.strategy import rule_base
 from lycosa.strategy.plainly import OUTSIDE, by_relevance
 from lycosa.types import BadInput, Explanation, Notes, Scored, Verdict, Visit
@@ -36,7 +37,7 @@ class Rules:
         """Read the rules and work out, once, what each class is worth."""
         path = folder / rule_base.NAME
         if not hasattr(judge, "targets"):
-            raise BadInput('strategy.kind: rules needs a topic with classes, such as kind "taxonomy"')
+            raise ConfigError("strategy.kind", 'rules needs a topic with classes, such as kind "taxonomy"')
         if not path.exists():
             raise BadInput(f"{path}: there is none; make it with: lycosa topic rules {folder}")
         rules = rule_base.load(path)

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from lycosa.errors import ConfigError
 from lycosa.strategy.plainly import OUTSIDE
 from lycosa.text import words
-from lycosa.types import BadInput, Explanation, Notes, Scored, Visit
+from lycosa.types import Explanation, Notes, Scored, Visit
 
 DROPPED = -1.0
 
@@ -29,7 +30,7 @@ class TidsStrategy:
 
     def prepare(self, folder: Path, judge: Any) -> None:
         if not hasattr(judge, "similarity"):
-            raise BadInput('strategy.kind: tids needs a topic of kind "tids"')
+            raise ConfigError("strategy.kind", 'tids needs a topic of kind "tids"')
         self.judge_ = judge
 
     def score(self, visit: Visit) -> Sequence[float]:

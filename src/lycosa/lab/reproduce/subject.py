@@ -3,13 +3,13 @@
 import shutil
 from pathlib import Path
 
+from lycosa.errors import BadInput, ConfigError
 from lycosa.judge.ontology import Ontology
 from lycosa.lab.reproduce.terrain import Request
 from lycosa.lab.vocabulary import topic_words
 from lycosa.ontology import Association, Concept, Concepts, Name
 from lycosa.ontology.concepts import HIERARCHY
 from lycosa.ontology.xtm_write import HEAD, TAIL, lines
-from lycosa.types import BadInput
 
 BELOW, BESIDE, FURTHER = 12, 12, 15  # concepts right below the focus, beside it, and one step further
 
@@ -21,10 +21,9 @@ def check_map(request: Request) -> None:
         raise BadInput(f"--map {given}: there is no such file")
     try:
         Ontology(given.name, focus=list(request.focus)).prepare(given.parent, lambda _: [])
-    except BadInput as error:
-        key, _, problem = str(error).partition(": ")
-        option = f"--focus {', '.join(request.focus)}" if key == "topic.focus" else f"--map {given}"
-        raise BadInput(f"{option}: {problem}") from None
+    except ConfigError as error:
+        option = f"--focus {', '.join(request.focus)}" if error.key == "topic.focus" else f"--map {given}"
+        raise BadInput(f"{option}: {error.problem}") from None
 
 
 def subject(request: Request, topic: str, folder: Path) -> tuple[str, list[str]]:

@@ -1,0 +1,118 @@
+"""Commands for a running crawl: pause, resume, stop, add, exclude. The last two also work while nothing runs."""
+
+import fcntl
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lycosa import config, control, offline
+from lycosa.cli.folder import Dir, is_running
+from lycosa.control import Request, Unreachable
+from lycosa.session import checked_urls
+from lycosa.store import orders
+from lycosa.types import BadInput
+
+
+def pause(directory: Dir) -> None:
+    """Let a running crawl start no further request; what is in flight finishes."""
+    done = _call(directory, Request("pause"))
+    flying = done["in_flight"]
+    told = f"paused; {flying:,} {_plural(flying, 'request')} in flight will finish" if flying else "paused"
+    typer.echo(f"{told}. Go on with: lycosa resume {_name(directory)}" if done["changed"] else "already paused")
+
+
+def resume(directory: Dir) -> None:
+    """Let a paused crawl go on."""
+    typer.echo("crawling again" if _call(directory, Request("resume"))["changed"] else "not paused: it is crawling")
+
+
+def stop(directory: Dir) -> None:
+    """End a running crawl as Ctrl-C does, and wait until its process is done; `lycosa crawl` continues it later."""
+    _call(directory, Request("stop"), wait_for_end=True)
+    with (directory / "crawl.lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    typer.echo(f"stopped. Continue with: lycosa crawl {_name(directory)}")
+
+
+def add(
+    directory: Dir,
+    url: Annotated[list[str], typer.Argument(metavar="URL", help="Further seeds.", show_default=False)],
+) -> None:
+    """Add seeds: a running crawl fetches them next, else the next run does. They stay seeds of this crawl."""
+    found = checked_urls(url)
+    config.load(directory)
+    try:
+        outcome, running = _reach(directory, Request("add", urls=found)), True
+    except Unreachable:
+        outcome, running = offline.add(directory, found), False
+    kinds = {kind: [one for one in outcome if outcome[one] == kind] for kind in ("added", "known")}
+    when = "" if running else f", to be fetched by the next run: lycosa crawl {_name(directory)}"
+    known = f"; {len(kinds['known']):,} already known" if kinds["known"] else ""
+    typer.echo(f"{len(kinds['added']):,} {_plural(len(kinds['added']), 'seed')} added{known}{when}")
+    refused = {one: why for one, why in outcome.items() if why not in kinds}
+    for one, why in refused.items():
+        print(f"lycosa: {one}: not added ({why})", file=sys.stderr)
+    if refused:
+        raise typer.Exit(2)
+
+
+def exclude(
+    directory: Dir,
+    host: Annotated[
+        str, typer.Argument(metavar="HOST", help="Fetch nothing more from this host.", show_default=False)
+    ] = "",
+    pattern: Annotated[
+        str, typer.Option(metavar="REGEX", help="Fetch no URL in which this regular expression is found.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before dropping URLs.")] = False,
+) -> None:
+    """Exclude a host or a pattern from a crawl, running or not, for good. Says first how many URLs that drops."""
+    what = orders.exclusion(host, pattern)
+    config.load(directory)
+    counted = _either(directory, Request("count", host=what.host, pattern=what.pattern), what)
+    drops = f"{what}: {counted:,} waiting {_plural(counted, 'URL')}"
+    if not yes:
+        if not sys.stdin.isatty():
+            raise BadInput(f"{drops} would be dropped; nothing was changed: --yes excludes it without asking")
+        typer.confirm(f"{drops} will be dropped. Exclude?", abort=True)
+    dropped = _either(directory, Request("exclude", host=what.host, pattern=what.pattern), what)
+    typer.echo(f"{what} excluded: {dropped:,} waiting {_plural(dropped, 'URL')} dropped")
+
+
+def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:
+    try:
+        return int(_reach(directory, request))
+    except Unreachable:
+        return (offline.count if request.do == "count" else offline.exclude)(directory, what)
+
+
+def _call(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
+    config.load(directory)  # says what is wrong if this is not a crawl folder
+    try:
+        return _reach(directory, request, wait_for_end)
+    except Unreachable:
+        raise BadInput(
+            f"{directory}: no crawl is running here; start one with: lycosa crawl {_name(directory)}"
+        ) from None
+
+
+def _reach(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
+    try:
+        return control.call(directory, request, wait_for_end)
+    except Unreachable:
+        if is_running(directory):
+            raise BadInput(
+                f"{directory}: another lycosa is at work here, but takes no orders; it may be starting or about to end"
+            ) from None
+        raise
+
+
+def _name(directory: Path) -> str:
+    return shlex.quote(str(directory))
+
+
+def _plural(number: int, word: str) -> str:
+    return word if number == 1 else f"{word}s"

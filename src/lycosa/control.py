@@ -1,0 +1,199 @@
+"""Reach a running crawl from another process: a Unix socket in its folder that only the owner may use.
+
+One JSON object a line in each direction; docs/session.md has the protocol. The crawl is never disturbed: whatever comes
+in that makes no sense is answered with one line that says so.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from lycosa.errors import BadInput, LycosaError
+
+NAME = "crawl.sock"
+VERSION = 1
+_MOST_PATH = 100  # bytes of an address; systems allow 104 or 108
+_MOST_LINE = 1_000_000
+_MOST_CLIENTS = 32
+
+_log = logging.getLogger(__name__)
+
+Do = Literal["status", "pause", "resume", "stop", "add", "count", "exclude", "events"]
+
+
+class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a client wants."""
+
+    do: Do
+    v: int = VERSION
+    urls: list[str] = []  # add
+    host: str = ""  # count, exclude
+    pattern: str = ""
+
+
+class Answer(Struct, frozen=True):
+    """What it gets: the result, or an error of one line."""
+
+    ok: bool
+    v: int = VERSION
+    result: Any = None
+    error: str = ""
+
+
+Handle = Callable[[Request], Awaitable[Any]]
+Events = Callable[[], AsyncIterator[Struct]]
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Request).decode
+
+
+@contextlib.contextmanager
+def address(folder: Path) -> Iterator[str]:
+    """The path of the folder's socket. Where it is too long for a socket, through an open descriptor of the folder."""
+    path = str(folder / NAME)
+    if len(os.fsencode(path)) <= _MOST_PATH:
+        yield path
+        return
+    if not os.path.isdir("/proc/self/fd"):
+        raise OSError(f"{path}: the path is too long for a socket; use a folder with a shorter one")
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{NAME}"
+    finally:
+        os.close(descriptor)
+
+
+class Door:
+    """Serves the socket while a crawl runs. Use it as a context, and hold the folder's lock."""
+
+    def __init__(self, folder: Path, handle: Handle, events: Events) -> None:
+        self.folder = folder
+        self._handle = handle
+        self._events = events
+        self._clients: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self._address = contextlib.ExitStack()
+
+    async def __aenter__(self) -> "Door":
+        """A crawl whose socket cannot be made, as on some file systems, runs all the same."""
+        try:
+            self._server = await asyncio.start_unix_server(self._accept, sock=self._listen(), limit=_MOST_LINE)
+        except OSError as error:
+            _log.warning("%s: cannot be reached from other processes: %s", self.folder, error)
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        if not self._server:
+            return
+        self._server.close()
+        self._address.close()
+        with contextlib.suppress(OSError):
+            (self.folder / NAME).unlink()
+        for client in self._clients:
+            client.cancel()
+        await asyncio.gather(*self._clients, return_exceptions=True)
+
+    def _listen(self) -> socket.socket:
+        """Nobody can connect before `listen`, and by then the file is the owner's alone."""
+        path = self.folder / NAME
+        if os.path.lexists(path):
+            if not stat.S_ISSOCK(path.lstat().st_mode):
+                raise OSError(f"{path} is in the way, and not ours")
+            path.unlink()  # a killed crawl left it: the lock is ours
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listening.setblocking(False)
+            listening.bind(self._address.enter_context(address(self.folder)))
+            path.chmod(0o600)
+            listening.listen()
+        except OSError:
+            listening.close()
+            raise
+        return listening
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._clients.add(task)
+        try:
+            if len(self._clients) > _MOST_CLIENTS:
+                writer.write(_line(Answer(False, error="too many clients at once")))
+            else:
+                await self._serve(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client went away, or the crawl is over: nobody waits for this task
+        finally:
+            self._clients.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            try:
+                line = await reader.readline()
+            except ValueError:
+                writer.write(_line(Answer(False, error=f"a line of more than {_MOST_LINE} bytes")))
+                return
+            if not line.strip():
+                if line:
+                    continue
+                return
+            answer, follow = await self._answer(line)
+            writer.write(_line(answer))
+            await writer.drain()
+            if follow:
+                async for event in follow:
+                    writer.write(_line(event))
+                    await writer.drain()
+                return
+
+    async def _answer(self, line: bytes) -> tuple[Answer, AsyncIterator[Struct] | None]:
+        try:
+            request = _decode(line)
+            if request.v != VERSION:
+                raise BadInput(f"version {request.v} is not spoken here, only {VERSION}")
+            if request.do == "events":
+                return Answer(True), self._events()
+            return Answer(True, result=await self._handle(request)), None
+        except (LycosaError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            return Answer(False, error=" ".join(str(error).split())[:500]), None
+
+
+def _line(record: Struct) -> bytes:
+    return _encode(record) + b"\n"
+
+
+class Unreachable(Exception):
+    """No crawl listens in this folder."""
+
+
+def call(folder: Path, request: Request, wait_for_end: bool = False) -> Any:
+    """Ask the crawl that runs in a folder; what it answers. `wait_for_end`: return when its process lets go."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            with address(folder) as where:
+                client.connect(where)
+        except (FileNotFoundError, ConnectionError, NotADirectoryError) as error:
+            raise Unreachable from error
+        except OSError as error:
+            raise BadInput(f"{folder}: the crawl cannot be reached: {error.strerror or error}") from None
+        try:
+            client.sendall(_line(request))
+            file = client.makefile("rb")
+            answer = msgspec.json.decode(file.readline() or b"null", type=Answer | None)
+            if answer and wait_for_end:
+                file.read()
+        except (OSError, msgspec.MsgspecError) as error:
+            raise BadInput(f"{folder}: the crawl gave no answer ({error})") from None
+    if answer is None:
+        raise Unreachable
+    if not answer.ok:
+        raise BadInput(f"{folder}: {answer.error}")
+    return answer.result

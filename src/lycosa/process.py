@@ -1,0 +1,62 @@
+"""What concerns the whole process, so that only a command may do it: limits, garbage collection, signals, the loop."""
+
+import asyncio
+import contextlib
+import gc
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+
+def prepare_process() -> None:
+    """Room for many connections, and no garbage collection every few pages: what a page leaves behind is no cycle."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
+    gc.set_threshold(100_000, 20, 100)
+    gc.freeze()  # what was loaded stays
+
+
+def loop_runner() -> Callable[[Any], Any]:
+    if os.name == "nt":
+        return asyncio.run
+    import uvloop
+
+    return uvloop.run
+
+
+@contextlib.contextmanager
+def on_signals(call: Callable[[], None]) -> Iterator[None]:
+    """Call this when the user presses Ctrl-C or the process is told to end; afterwards all is as it was."""
+    loop = asyncio.get_running_loop()
+    handled = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
+            loop.add_signal_handler(number, call)
+            handled.append(number)
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
+
+
+def usage() -> dict[str, float]:
+    """Processor time and the most memory this process ever held."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "cpu_s": round(used.ru_utime + used.ru_stime, 3),
+        "rss_mb": round(_peak_kb(used.ru_maxrss) / 1024, 1),
+    }
+
+
+def _peak_kb(from_usage: int) -> float:
+    """Linux lets a child inherit its parent's figure, so ask for our own."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
+    return from_usage / (1024 if sys.platform == "darwin" else 1)

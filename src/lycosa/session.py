@@ -1,0 +1,268 @@
+"""A crawl in one's hands: start, pause, resume, stop, add seeds, exclude, events. Nobody else needs to know its parts.
+
+The command line, a notebook and other processes hold a crawl by this. Use one session for one run of a folder.
+"""
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lycosa import __version__, config, urls
+from lycosa.build import scope_of
+from lycosa.clock import WallClock
+from lycosa.control import Door, Request
+from lycosa.db import CrawlDb
+from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
+from lycosa.events import Event, Listeners, StateChange, Summary
+from lycosa.frontier.scope import Scope
+from lycosa.log import CrawlLog
+from lycosa.process import loop_runner, on_signals, prepare_process
+from lycosa.run import Run, lock
+from lycosa.store import orders
+from lycosa.types import Clock, Sink
+
+_AT_ONCE = 1_000  # URLs dropped before others get their turn
+
+_log = logging.getLogger(__name__)
+_CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+
+class Session:
+    """One run of a crawl folder."""
+
+    def __init__(self, folder: Path | str, overrides: Sequence[str] = (), clock: Clock | None = None) -> None:
+        """`overrides`: keys of crawl.toml for this run, as "section.key=value"."""
+        settings, source = config.load(Path(folder), overrides)
+        self.folder = source.path.parent
+        self._settings = settings
+        self._listeners = Listeners()
+        self._log = CrawlLog(self.folder, settings.store.log_visits)
+        self._task: asyncio.Task[dict[str, Any]] | None = None
+        self._opened = asyncio.Event()
+        sinks: list[Sink] = [self._listeners, self._log]
+        self._run = Run(self.folder, settings, source, clock or WallClock(), sinks)
+
+    # -- its life -----------------------------------------------------------------------------------------------------
+
+    async def start(self, extra_seeds: Sequence[str] = (), retry_failed: bool = False, paused: bool = False) -> None:
+        """Begin to crawl, or go on where the last run ended, in the background. Returns when the crawl is under way."""
+        if self._task:
+            raise BadInput(f"{self.folder}: this session has been started before")
+        self._task = asyncio.create_task(self._alone(extra_seeds, retry_failed, paused))
+        opened = asyncio.create_task(self._opened.wait())
+        await asyncio.wait([self._task, opened], return_when=asyncio.FIRST_COMPLETED)
+        opened.cancel()
+        if self._task.done():
+            self._task.result()
+
+    async def wait(self) -> dict[str, Any]:
+        """Until the crawl is over; its last summary."""
+        if not self._task:
+            raise BadInput(f"{self.folder}: this session has not been started")
+        return await asyncio.shield(self._task)
+
+    async def run(
+        self,
+        extra_seeds: Sequence[str] = (),
+        watch: Callable[[dict[str, Any]], None] = lambda summary: None,
+        retry_failed: bool = False,
+        paused: bool = False,
+        signals: bool = False,
+    ) -> dict[str, Any]:
+        """All of it: from the start until it is over, or until Ctrl-C if `signals` is set. Hold the folder's lock."""
+
+        def watched(summary: dict[str, Any]) -> None:
+            watch(summary)
+            self._listeners.put(Summary(summary))
+
+        with self._log.open():
+            try:
+                self._run.open(extra_seeds, retry_failed)
+                try:
+                    with on_signals(self.stop) if signals else contextlib.nullcontext():
+                        return await self._crawl(watched, paused)
+                finally:
+                    self._run.close()
+            except Exception as error:
+                if plugin := self._blamed(error):
+                    raise plugin from error
+                raise
+            finally:
+                self._listeners.put(StateChange("ended", self._run.parts.frontier.ended or "interrupted"))
+                self._listeners.end()
+
+    async def _alone(self, extra_seeds: Sequence[str], retry_failed: bool, paused: bool) -> dict[str, Any]:
+        with lock(self.folder):
+            return await self.run(extra_seeds, retry_failed=retry_failed, paused=paused)
+
+    async def _crawl(self, watch: Callable[[dict[str, Any]], None], paused: bool) -> dict[str, Any]:
+        run = self._run
+        summary = run.parts.totals
+        self._log.event("started", version=__version__, pages=summary.pages, visits=summary.visits)
+        for line in run.skipped:
+            _log.warning("seed: %s", line)
+        async with Door(self.folder, self._handle, self.events):
+            self._listeners.put(StateChange("crawling", "started"))
+            if paused:
+                self.pause()
+            self._opened.set()
+            last = await run.crawl(watch)
+        facts = {name: last[name] for name in ("ended", "pages", "relevant", "visits", "waiting", "errors")}
+        self._log.event("ended", **facts)
+        return last
+
+    def _blamed(self, error: Exception) -> PluginError | None:
+        """The error to raise instead, if a judge or a strategy is to blame. Whatever it is, the log tells."""
+        parts = self._run.parts
+        found = plugin_error(error, {"judge": parts.judge, "strategy": parts.strategy}, self._log.path)
+        expected = isinstance(error, LycosaError) and not found
+        _log.error("%s", error if expected else found or "the crawl broke off", exc_info=None if expected else error)
+        return found
+
+    # -- what its holder may do ---------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """new, crawling, paused or ended."""
+        frontier = self._run.parts.frontier
+        if frontier.ended or (self._task and self._task.done()):
+            return "ended"
+        if not self._opened.is_set():
+            return "new"
+        return "paused" if frontier.paused else "crawling"
+
+    @property
+    def skipped(self) -> list[str]:
+        """Seeds that cannot be used, and why."""
+        return self._run.skipped
+
+    @property
+    def stopped_by_user(self) -> bool:
+        return self._run.stopped_by_user
+
+    def summary(self) -> dict[str, Any]:
+        """The totals as they are now."""
+        return {"state": self.state, **self._run.summary()}
+
+    def pause(self) -> bool:
+        """Start no further request; what is in flight finishes. False if it was paused already."""
+        return self._pause(True)
+
+    def resume(self) -> bool:
+        """Go on. False if it was not paused."""
+        return self._pause(False)
+
+    def stop(self) -> None:
+        """End the run; the next one goes on where this one was."""
+        self._run.stop()
+
+    def add(self, found: Sequence[str]) -> dict[str, str]:
+        """Add seeds, now and for later runs; for each URL what became of it: added, known, or why it is refused."""
+        outcome = self._run.add(checked_urls(found))
+        self._changed("added", seeds=outcome)
+        return outcome
+
+    async def count(self, host: str = "", pattern: str = "") -> int:
+        """How many waiting URLs `exclude` would drop."""
+        found = await self._waiting(orders.exclusion(host, pattern))
+        return self._run.parts.frontier.drop(found, dry_run=True)
+
+    async def exclude(self, host: str = "", pattern: str = "") -> int:
+        """Fetch nothing more from a host, or nothing that a regular expression is found in; how many were dropped."""
+        what = orders.exclusion(host, pattern)
+        before = self._scope()
+        self._run.exclude(what)
+        frontier, dropped = self._run.parts.frontier, 0
+        found = await self._waiting(what, before)
+        for start in range(0, len(found), _AT_ONCE):
+            dropped += frontier.drop(found[start : start + _AT_ONCE])
+            await asyncio.sleep(0)
+        self._changed("excluded", excluded=str(what), dropped=dropped)
+        return dropped
+
+    def events(self) -> AsyncIterator[Event]:
+        """Visits, summaries and changes of state from this call until the end."""
+        return self._listeners.listen()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _pause(self, paused: bool) -> bool:
+        if self._run.parts.frontier.paused == paused:
+            return False
+        self._run.pause(paused)
+        self._changed("paused" if paused else "resumed")
+        return True
+
+    def _changed(self, what: str, **facts: Any) -> None:
+        self._log.event(what, **facts)
+        self._listeners.put(StateChange(self.state, what))
+
+    def _scope(self) -> Scope:
+        """As it is now, for use in another thread."""
+        return scope_of(self._settings, orders.exclusions(self._run.parts.db))
+
+    async def _waiting(self, what: orders.Exclusion, scope: Scope | None = None) -> list[int]:
+        """Looked up beside the crawl: there may be millions."""
+        scope = scope or self._scope()
+        self._run.commit()
+        return await asyncio.to_thread(_read_waiting, self.folder, what, scope)
+
+    async def _handle(self, request: Request) -> Any:
+        """An order from another process."""
+        match request.do:
+            case "pause" | "resume":
+                changed = self.pause() if request.do == "pause" else self.resume()
+                return {"changed": changed, "in_flight": self._run.parts.frontier.outlook().in_flight}
+            case "stop":
+                return self.stop()
+            case "add":
+                return self.add(request.urls)
+            case "count":
+                return await self.count(request.host, request.pattern)
+            case "exclude":
+                return await self.exclude(request.host, request.pattern)
+        return self.summary()
+
+
+def checked_urls(found: Sequence[str]) -> list[str]:
+    """Canonical URLs, each once; the first that is none is named."""
+    good: dict[str, None] = {}
+    for text in found:
+        url = urls.from_person(text)
+        if not url:
+            raise BadInput(f"{text[:200]}: this is no web URL; write http://host/path")
+        good[url] = None
+    if not good:
+        raise BadInput("add: name at least one URL")
+    return [*good]
+
+
+def _read_waiting(folder: Path, what: orders.Exclusion, scope: Scope) -> list[int]:
+    with contextlib.closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
+        return orders.waiting_urls(db, what, scope.refuses)
+
+
+def run_folder(
+    folder: Path,
+    overrides: list[str],
+    extra_seeds: list[str],
+    watch: Callable[[dict[str, Any]], None],
+    retry_failed: bool = False,
+) -> tuple[dict[str, Any], Session]:
+    """Crawl a folder in this process until it is done, stopped or broken; for commands, not for libraries."""
+    found = config.load(folder, overrides)[1].path.parent
+    with lock(found):
+        prepare_process()
+        session = Session(folder, overrides)
+        try:
+            summary = loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True))
+        except (OSError, sqlite3.DatabaseError) as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF not in _CANNOT_WRITE:
+                raise StateError(folder / "crawl.db", f"is damaged ({error}); `lycosa check` says more") from error
+            problem = f"the disk is full or cannot be written ({error}); what was stored is safe"
+            raise StateError(folder, problem) from error
+        return summary, session
