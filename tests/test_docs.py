@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import re
-import socket
 import subprocess
 import sys
 import tomllib
@@ -95,12 +94,10 @@ def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
     """As written, but for the installation, the port and the wait for the server."""
     block = (ROOT / "README.md").read_text().partition("## Ten lines that run")[2].split("```")[1]
     lines = block.removeprefix("sh\n").replace("pip install .\n", "")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    ready = "for _ in $(seq 600); do (echo > /dev/tcp/127.0.0.1/8000) 2>/dev/null && break; sleep 0.1; done"
+    lines = lines.replace("--port 8000", "--port 0 > served").replace("<<'TOML'", "<<TOML").replace("8000", "$port")
+    ready = "until port=$(grep -oE '[0-9]+' served); do kill -0 %1; sleep 0.1; done"  # it prints the port it chose
     clean_up = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"  # a failed line would leave the server behind
-    script = "set -m\n" + clean_up + lines.replace("sleep 2", ready).replace("8000", str(port))
+    script = "set -m\n" + clean_up + lines.replace("sleep 2", ready)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-e", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True

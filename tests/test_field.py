@@ -67,7 +67,7 @@ def check_politeness(asked: list[tuple[float, str]]) -> None:
     """The server stamps a request when it is there, which may be a moment after it was sent."""
     for _, each in itertools.groupby(sorted(asked, key=lambda one: (one[1], one[0])), key=lambda one: one[1]):
         times = [at for at, _ in each]
-        assert all(later - sooner > 0.9 * DELAY_S for sooner, later in zip(times, times[1:], strict=False))
+        assert all(later - sooner > 0.9 * DELAY_S for sooner, later in itertools.pairwise(times))
 
 
 async def test_a_good_host_is_waited_for(tmp_path: Path) -> None:

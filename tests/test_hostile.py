@@ -79,7 +79,7 @@ CASES: dict[str, tuple[Write, str, dict[str, Any]]] = {
     # name: what the server does with /hostile, the kind `show` tells it under, further settings
     "endless redirect": (endless_redirect, "redirect-limit", {}),
     "gzip bomb": (says(http(gzip.compress(bytes(300_000_000)), Content_Encoding="gzip")), "too-large", {}),
-    "slow drip": (slow_drip, "timeout", {"fetch.total_s": 0.5}),
+    "slow drip": (slow_drip, "timeout", {"fetch.total_s": 3}),
     "header flood": (header_flood, "protocol", {}),
     "wrong content length": (
         says(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\nConnection: close\r\n\r\nshort"),

@@ -1,6 +1,8 @@
 """Focus under politeness: good hosts rest, and nothing bad is fetched instead."""
 
 import asyncio
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -37,11 +39,15 @@ async def take_all(frontier: DurableFrontier, clock: Any, most: int, took_s: flo
     """What eight workers fetch, and when."""
     fetched: list[tuple[float, str]] = []
 
+    def answer(answered: asyncio.Future[None]) -> None:
+        if not answered.done():
+            answered.set_result(None)
+
     async def work() -> None:
         while len(fetched) < most and (link := await frontier.pop()):
             fetched.append((clock.now(), link.url))
             answered = asyncio.get_running_loop().create_future()
-            clock.call_at(clock.now() + took_s, lambda: answered.done() or answered.set_result(None))
+            clock.call_at(clock.now() + took_s, partial(answer, answered))
             await answered
             frontier.done(Reply(link, url=link.url, status=200, seconds=took_s))
 
@@ -64,7 +70,7 @@ async def test_while_a_good_host_rests_nothing_bad_is_fetched(clock: Any) -> Non
     fetched = await take_all(frontier, clock, 30)
     assert [url for _, url in fetched] == GOOD[:30]
     times = [at for at, _ in fetched]
-    assert all(later - sooner >= 1.0 for sooner, later in zip(times, times[1:], strict=False))
+    assert all(later - sooner >= 1.0 for sooner, later in pairwise(times))
 
 
 async def test_busy_takes_whatever_is_due(clock: Any) -> None:
@@ -87,7 +93,7 @@ async def test_strict_order_fetches_one_at_a_time(clock: Any) -> None:
     fetched = await take_all(frontier, clock, 20)
     assert [url for _, url in fetched] == BAD[:20]
     times = [at for at, _ in fetched]
-    assert all(later - sooner >= 0.1 for sooner, later in zip(times, times[1:], strict=False))
+    assert all(later - sooner >= 0.1 for sooner, later in pairwise(times))
 
 
 async def test_workers_do_not_run_down_the_order_before_replies_are_back(clock: Any) -> None:

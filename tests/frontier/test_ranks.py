@@ -2,7 +2,7 @@
 
 from math import inf
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.frontier import ranks
@@ -28,7 +28,6 @@ def test_a_bucket_is_narrow_and_begins_at_its_least(score: float) -> None:
     assert score - least <= abs(score) * 0.04
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(scores, st.booleans()), max_size=80), st.integers(1, 30))
 def test_the_threshold_is_the_score_at_that_place(steps: list[tuple[float, bool]], place: int) -> None:
     found, waiting = Ranks(), []
