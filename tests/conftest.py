@@ -8,7 +8,12 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A slow machine is not a failure. On CI every run tries the same examples, so that a change alone can break the build.
+hypothesis.settings.register_profile("lycosa", deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.load_profile("lycosa")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background: what we start would not hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,6 +75,18 @@ class FakeTimer:
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
+
+
+def let_pass(seconds: float) -> None:
+    """Make the timers of the running loop fall due as if so much time had passed: no test waits for a timeout."""
+    loop = asyncio.get_running_loop()
+    before = loop.time
+    loop.time = lambda: before() + seconds  # type: ignore[method-assign]
+
+
+@pytest.fixture(name="let_pass")
+def _let_pass() -> Callable[[float], None]:
+    return let_pass
 
 
 Handler = Callable[[str, dict[str, str], asyncio.StreamWriter], Awaitable[None]]

@@ -4,7 +4,6 @@ import csv
 import importlib.util
 import os
 import re
-import socket
 import subprocess
 import sys
 import tomllib
@@ -93,14 +92,12 @@ def test_the_template_names_real_keys_with_their_defaults() -> None:
 
 def run_as_written(block: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A block of shell commands, but for the installation, the port, and waits that last as long as needed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    ready = "for _ in $(seq 600); do (echo > /dev/tcp/127.0.0.1/8000) 2>/dev/null && break; sleep 0.1; done"
+    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
+    lines = lines.replace("--port 8000", "--port 0 > served").replace("<<'TOML'", "<<TOML").replace("8000", "$port")
+    ready = "until port=$(grep -oE '[0-9]+' served); do kill -0 %1; sleep 0.1; done"  # it prints the port it chose
     running = "for _ in $(seq 600); do [ -S stars/crawl.sock ] && break; sleep 0.1; done"
     clean_up = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"  # a failed line would leave the server behind
-    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
-    lines = lines.replace("sleep 2", ready).replace("sleep 5", running).replace("8000", str(port))
+    lines = lines.replace("sleep 2", ready).replace("sleep 5", running)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-e", "-c", f"set -m\n{clean_up}{lines}"],

@@ -129,16 +129,19 @@ async def test_without_any_page_the_code_is_1_and_the_remedy_works(server: Any, 
 
 
 async def test_a_server_that_was_down_is_asked_by_the_next_run(server: Any, lycosa: Call, tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = write(tmp_path / "c", [f"http://127.0.0.1:{port}/"], fetch="allow_private = true\ngive_up_after = 1\n")
+    free = socket.socket()
+    free.bind(("127.0.0.1", 0))  # ours from now on, and nothing accepts connections there yet
+    folder = write(
+        tmp_path / "c",
+        [f"http://127.0.0.1:{free.getsockname()[1]}/"],
+        fetch="allow_private = true\ngive_up_after = 1\n",
+    )
     down = await lycosa("crawl", folder)
     assert down.code == 1
     assert "connect, nothing accepts connections there: is the server running" in down.out
     assert rows(folder, "SELECT closed FROM hosts") == [("unreachable (connect)",)]
     server.handle = Site({"/": links()})
-    late = await asyncio.start_server(server._serve, "127.0.0.1", port)
+    late = await asyncio.start_server(server._serve, sock=free)
     async with late:
         up = await lycosa("crawl", folder, "--json")
     assert up.code == 0

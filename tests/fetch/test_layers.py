@@ -5,7 +5,7 @@ import errno
 import gzip
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -410,11 +410,16 @@ async def test_headers_that_are_no_text_are_survived(server: Any) -> None:
     (reply.content_type + reply.detail).encode()  # what no database takes would fail here
 
 
-async def test_links_led_to_a_host_that_is_closed_meanwhile_are_told_so(server: Any) -> None:
+@pytest.fixture
+def dead() -> Iterator[str]:
+    """A host where nothing accepts connections; nobody else gets the port meanwhile."""
     with socket.socket() as free:
         free.bind(("127.0.0.3", 0))
-        dead = f"http://127.0.0.3:{free.getsockname()[1]}"
-    server.handle = site({f"/{n}": moved(f"{dead}/{n}") for n in range(8)})
+        yield f"127.0.0.3:{free.getsockname()[1]}"
+
+
+async def test_links_led_to_a_host_that_is_closed_meanwhile_are_told_so(server: Any, dead: str) -> None:
+    server.handle = site({f"/{n}": moved(f"http://{dead}/{n}") for n in range(8)})
     replies = await World(retries=0, give_up_after=2).crawl(*(f"{server.url}/{n}" for n in range(8)))
     assert len(replies) == 8
     assert {reply.error for reply in replies} == {"connect", "host-closed"}
@@ -489,14 +494,8 @@ async def test_a_robots_txt_steers_nobody_to_the_pages_of_others(server: Any) ->
 class TestARobotsTxtThatMovedToAClosedHost:
     """Nobody fetches it there, so its site must not wait for it."""
 
-    def closed(self, **rules: Any) -> tuple[World, str]:
-        with socket.socket() as free:
-            free.bind(("127.0.0.3", 0))
-            dead = f"127.0.0.3:{free.getsockname()[1]}"
-        return World(retries=0, give_up_after=2, **rules), dead
-
-    async def test_before_it_moved(self, server: Any) -> None:
-        world, dead = self.closed()
+    async def test_before_it_moved(self, server: Any, dead: str) -> None:
+        world = World(retries=0, give_up_after=2)
         server.handle = site({"/robots.txt": moved(f"http://{dead}/robots.txt"), "/a": page()})
         world.frontier.hosts.named(dead).closed = "unreachable (connect)"
         replies = await world.crawl(f"{server.url}/a", f"{server.url}/b")
@@ -504,15 +503,15 @@ class TestARobotsTxtThatMovedToAClosedHost:
         assert paths(server) == ["/robots.txt"]
         assert world.frontier.waiting() == 0
 
-    async def test_while_links_wait_there(self, server: Any) -> None:
-        world, dead = self.closed()
+    async def test_while_links_wait_there(self, server: Any, dead: str) -> None:
+        world = World(retries=0, give_up_after=2)
         server.handle = site({"/robots.txt": moved(f"http://{dead}/robots.txt"), "/a": page()})
         replies = await world.crawl(*(f"{server.url}/{n}" for n in range(6)))
         assert sorted(reply.error for reply in replies) == ["connect"] * 2 + ["robots-unreachable"] * 4
         assert world.frontier.waiting() == 0
 
-    async def test_after_an_hour_it_is_looked_for_again(self, server: Any) -> None:
-        world, dead = self.closed()
+    async def test_after_an_hour_it_is_looked_for_again(self, server: Any, dead: str) -> None:
+        world = World(retries=0, give_up_after=2)
         pages = {"/robots.txt": moved(f"http://{dead}/robots.txt"), "/b": page()}
         server.handle = site(pages)
         world.frontier.hosts.named(dead).closed = "unreachable (connect)"
@@ -522,7 +521,7 @@ class TestARobotsTxtThatMovedToAClosedHost:
         world.frontier.ended = ""
         assert [reply.error for reply in await world.crawl(f"{server.url}/b")] == [""]
 
-    async def test_what_is_known_of_it_counts(self, server: Any) -> None:
+    async def test_what_is_known_of_it_counts(self, server: Any, dead: str) -> None:
         """The other host had as many pages as it may have, so it is closed, but its robots.txt was read."""
         there = f"http://127.0.0.2:{server.port}"
 

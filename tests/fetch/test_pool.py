@@ -41,7 +41,7 @@ def sleeper() -> Sleeper:
 
 @pytest.fixture
 async def http(sleeper: Sleeper) -> AsyncIterator[Http]:
-    rules = config.Fetch(allow_private=True, connect_s=2.0, read_s=2.0, total_s=5.0)
+    rules = config.Fetch(allow_private=True)
     client = Http(rules, sleeper.now, sleep=sleeper)
     await client.open()
     yield client
@@ -169,7 +169,9 @@ def test_descriptors_are_shared_out(
         assert 2 * under_way + idle + 10 + 32 <= limit or limit == resource.RLIM_INFINITY
 
 
-async def test_waiting_for_a_place_is_no_timeout(server: Any, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_for_a_place_is_no_timeout(
+    server: Any, answer: Any, let_pass: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("lycosa.fetch.http.room", lambda _: (1, 0))
     most, now = 0, 0
 
@@ -177,12 +179,14 @@ async def test_waiting_for_a_place_is_no_timeout(server: Any, answer: Any, monke
         nonlocal most, now
         now += 1
         most = max(most, now)
-        await asyncio.sleep(0.1)  # longer than a connection may take
+        for _ in range(10):
+            let_pass(6.0)  # longer than a connection may take
+            await asyncio.sleep(0)
         now -= 1
         await answer(b"<p>hello")(path, headers, writer)
 
     server.handle = handle
-    client = Http(config.Fetch(allow_private=True, connect_s=0.05), time.time)
+    client = Http(config.Fetch(allow_private=True, connect_s=30.0, read_s=0.0, total_s=0.0), time.time)
     await client.open()
     try:
         replies = await asyncio.gather(*(client.fetch(Link(f"{server.url}/{n}")) for n in range(5)))

@@ -517,7 +517,7 @@ STEP = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, max_size=40))
 def test_a_restart_changes_no_order(steps: list[Any], tmp_path_factory: pytest.TempPathFactory, clock: Any) -> None:
     """The same pushes and visits, with and without kills at any moment, come out in the same order."""

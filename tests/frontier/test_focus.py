@@ -44,6 +44,10 @@ async def take_all(frontier: DurableFrontier, clock: Any, most: int, took_s: flo
     """What eight workers fetch, and when."""
     fetched: list[tuple[float, str]] = []
 
+    def answer(answered: asyncio.Future[None]) -> None:
+        if not answered.done():
+            answered.set_result(None)
+
     async def work() -> None:
         while len(fetched) < most and (link := await frontier.pop()):
             fetched.append((clock.now(), link.url))

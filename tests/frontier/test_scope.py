@@ -79,6 +79,28 @@ def test_traps() -> None:
     assert scope(max_repeats=3).refuses("http://example.org/a/b/a/b/a/b") == ""
 
 
+def test_every_rule_counts_where_there_are_several() -> None:
+    rules = scope(domains=["example.org"], max_depth=2, max_url_length=40, max_repeats=3)
+    assert rules.refuses("http://example.org/" + "a" * 30) == "trap-length"
+    assert rules.refuses("http://example.org/a/b/a/b/a/b/a/b") == "trap-repeats"
+    assert rules.refuses("http://example.org/", 3) == "too-deep"
+    assert rules.refuses("http://other.net/", 1) == "out-of-scope"
+    assert rules.refuses("http://example.org/", 1) == ""
+
+
+def test_packed_sitemaps_are_asked_where_sitemaps_are_wanted() -> None:
+    assert scope(sitemaps=True).refuses("http://h/sitemap.xml.gz") == ""
+    assert scope(sitemaps=False).refuses("http://h/sitemap.xml.gz") == "suffix"
+
+
+def test_more_hosts_than_are_remembered_get_the_same_answers() -> None:
+    rules = scope(domains=["example.org"])
+    for number in range(100_010):
+        assert rules.refuses(f"http://h{number}.net/") == "out-of-scope"
+    assert rules.refuses("http://h1.example.org/") == ""
+    assert len(rules._host_refusals) <= 100_001
+
+
 def test_only_so_many_queries_to_one_path() -> None:
     rules = scope(max_queries_per_path=2)
     assert rules.admits_query("http://example.org/c?month=1")
@@ -100,6 +122,7 @@ def test_only_so_many_queries_to_one_path() -> None:
         ({"domains": ["https://example.org:8080/path"]}, 'domains = ["example.org"]'),
         ({"hosts": ["http://example.org:8080/"]}, 'hosts = ["example.org:8080"]'),
         ({"hosts": ["mailto://"]}, 'hosts = ["example.org"]'),
+        ({"domains": ["example.org:8080"]}, "names a port: put it under scope.hosts"),
         ({"hosts": ["two words"]}, "is no host or domain name"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.judge.classifier import Classifier, Facts, Focus
@@ -38,7 +38,6 @@ def alone(features: Features, head: Linear, words: list[str], target: np.ndarray
     return relevances(features, head, [words], target)[0]
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 1_000),
     st.sampled_from([2, 3, 7, 23, 24, 60]),
@@ -53,7 +52,6 @@ def test_the_short_way_is_the_formula(seed: int, classes: int, plain: bool, word
     assert 0 <= found <= 1
 
 
-@settings(deadline=None)
 @given(st.integers(0, 1_000), st.sampled_from([2, 7, 40]), st.lists(st.sampled_from(WORDS), max_size=30))
 def test_a_glance_says_what_the_judge_of_pages_would(seed: int, classes: int, words: list[str]) -> None:
     """That one counts in single precision, so a few millionths lie between them."""
@@ -108,7 +106,6 @@ def test_a_net_and_a_vote_go_the_long_way() -> None:
     assert 0 < Classifier(features, [net], facts).glances([["qax", "qbx"]], focus)[0] < 1
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 100),
     st.sampled_from([2, 5, 30]),

@@ -74,7 +74,7 @@ def test_what_was_saved_comes_back(saved: Path) -> None:
         assert (arrays[name] == array).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     hnp.arrays(
         st.sampled_from([np.float32, np.float64, np.int32]), hnp.array_shapes(min_side=0), elements=st.integers(0, 9)

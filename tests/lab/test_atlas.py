@@ -4,7 +4,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.lab.atlas import Atlas, Links, Oddities, Place
@@ -20,7 +20,6 @@ def places(of: Atlas) -> list[Place]:
     return [Place(host, rank) for host in range(of.hosts) for rank in range(of.ranks(host))]
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(host=st.integers(0, 99), rank=st.integers(0, 99_999), ip_hosts=st.booleans(), port=st.sampled_from(["", ":81"]))
 def test_a_url_leads_back_to_its_place(host, rank, ip_hosts, port):
     web = atlas(10_000_000, 100, ip_hosts=ip_hosts, oddities=Oddities(private=0.3))

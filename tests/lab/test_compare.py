@@ -158,7 +158,6 @@ class TestRepeatable:
         found = [compare(plan, tmp_path / name) for name in "ab"]
         assert encode(found[0], timings=False) == encode(found[1], timings=False)
         assert (found[0].tasks[0].targets, found[0].tasks[0].examples) == (28, 10)
-        assert all(timing.cpu_s < 3.0 for timing in found[0].timings.values())
 
 
 class TestInTheField:

@@ -1,7 +1,6 @@
 """The generated web is the same every time, costs nothing to start, and is as odd as it was asked to be."""
 
 import re
-import time
 import tracemalloc
 from collections import Counter, deque
 from itertools import pairwise
@@ -9,7 +8,7 @@ from random import Random
 from urllib.parse import urljoin
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.lab.answer import CLOSE
@@ -51,11 +50,12 @@ def crawl(web: GeneratedWeb, most: int = 10_000) -> dict[str, GeneratedPage]:
     return found
 
 
-def test_ten_million_pages_start_within_a_second_and_take_no_memory_for_each():
-    started = time.process_time()
+def test_ten_million_pages_take_no_memory_for_each():
+    tracemalloc.start()
     web = GeneratedWeb(pages=10_000_000, hosts=1000, seed=99)
     assert web.page(web.seeds(80)[0])
-    assert time.process_time() - started < 1
+    assert tracemalloc.get_traced_memory()[1] < 40_000_000, "four bytes for each"
+    tracemalloc.stop()
     urls = [url for seed in web.seeds(80, 10) for url in links_of(web, seed)]
     tracemalloc.start()
     for url in urls[:200]:
@@ -103,7 +103,6 @@ def test_what_does_not_exist_is_no_page():
         assert web.respond(url, {}).status == 404
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.text(max_size=40))
 def test_any_text_may_be_asked_for(text):
     for web in (GeneratedWeb(), GeneratedWeb(ip_hosts=True), GeneratedWeb(oddities=Oddities(trap=True))):
@@ -289,7 +288,6 @@ def test_what_cannot_be_a_web_is_refused(web, message):
         web.seeds(80)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     pages=st.integers(1, 200), hosts=st.integers(1, 12), topics=st.sampled_from([1, 2, 12]), chains=st.integers(0, 3)
 )

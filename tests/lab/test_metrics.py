@@ -3,7 +3,7 @@
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.lab.metrics import (
@@ -59,7 +59,6 @@ class TestHarvest:
     def test_the_curve_of_a_window(self) -> None:
         assert harvest_curve(RELEVANT, window=2) == [1.0, 0.5, 0.5, 1.0, 0.5, 0.0, 0.5, 0.5, 0.5, 1.0]
 
-    @settings(deadline=None)
     @given(st.lists(st.booleans(), max_size=60), st.integers(0, 70))
     def test_the_curve_is_the_rate_of_every_beginning(self, relevant: list[bool], window: int) -> None:
         expected = [harvest_rate(relevant[:n], window) for n in range(1, len(relevant) + 1)]
@@ -101,7 +100,6 @@ class TestRecall:
         assert area_under_recall(self.FETCHED, set(), 10) == 0.0
         assert area_under_recall(self.FETCHED, self.TARGETS, 0) == 0.0
 
-    @settings(deadline=None)
     @given(st.permutations(names(*range(12))))
     def test_no_order_beats_targets_first(self, order: list[str]) -> None:
         targets = set(names(0, 1, 2))
@@ -190,7 +188,6 @@ class TestDistribution:
     def test_the_ends(self) -> None:
         assert relevance_histogram([0.0, 1.0], bins=4) == [1, 0, 0, 1]
 
-    @settings(deadline=None)
     @given(st.lists(st.floats(0, 1), max_size=50), st.integers(1, 20))
     def test_every_page_is_in_one_part(self, relevances: list[float], bins: int) -> None:
         assert sum(relevance_histogram(relevances, bins)) == len(relevances)

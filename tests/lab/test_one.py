@@ -1,6 +1,5 @@
 """One crawl in the lab: the engine itself, repeatable to the fetch, and nothing read before it was fetched."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,14 +166,13 @@ class TestRobots:
         assert len(crawl(web).pages) == 3
 
     def test_obeyed_without_waiting(self, web: RecordedWeb) -> None:
-        started = time.monotonic()
         got = crawl(web, robots=True)
         assert [(fetch.url.removeprefix(H), fetch.error) for fetch in got.fetches] == [
             ("/", ""),
             ("/private", "robots"),
             ("/open", ""),
         ]
-        assert time.monotonic() - started < 5.0
+        assert got.seconds >= 100.0  # of the lab, which passed in no time
 
 
 @dataclass
@@ -247,19 +245,14 @@ class TestRepeatable:
     def test_politeness_changes_the_hosts_turn_but_takes_no_time(self) -> None:
         web = GeneratedWeb(pages=300, hosts=12, seed=7)
         polite = replace(LAB, fetch=config.Fetch(delay_s=1000.0))
-        started = time.monotonic()
         runs = [crawl_web(SiteWeb(web), web.seeds(80), keywords(), BestFirst(), 80, polite) for _ in range(2)]
         assert runs[0] == runs[1]
         assert len(runs[0].pages) == 80
-        assert time.monotonic() - started < 20.0
+        assert runs[0].seconds >= 1000.0
 
     def test_on_a_real_web(self, texas: RecordedWeb, webs: Path) -> None:
-        """And fast enough to compare many strategies."""
-        seeds, runs = ["http://www.cs.utexas.edu/"], []
-        for _ in range(2):
-            started = time.process_time()
-            runs.append(crawl_web(texas, seeds, keywords(), BestFirst(), 400))
-            assert time.process_time() - started < 3.0
+        seeds = ["http://www.cs.utexas.edu/"]
+        runs = [crawl_web(texas, seeds, keywords(), BestFirst(), 400) for _ in range(2)]
         assert runs[0] == runs[1]
         assert len(runs[0].pages) == 400
         labels = page_labels(texas, read_labels(webs / "webkb-texas.labels.tsv"))

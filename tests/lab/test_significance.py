@@ -3,7 +3,7 @@
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.lab.significance import half_width, mean, paired_t_test, standard_error, t_critical, t_survival
@@ -93,13 +93,11 @@ class TestStudent:
     def test_many_degrees_of_freedom_are_normal(self) -> None:
         assert t_survival(1.959964, 10**7) == near(0.025, abs=1e-6)
 
-    @settings(deadline=None)
     @given(st.floats(-40, 40), st.integers(1, 5_000))
     def test_against_scipy(self, t: float, freedom: int) -> None:
         stats = pytest.importorskip("scipy.stats")
         assert t_survival(t, freedom) == near(stats.t.sf(t, freedom), rel=1e-8, abs=1e-300)
 
-    @settings(deadline=None)
     @given(st.floats(0.0001, 0.9999), st.integers(1, 200))
     def test_critical_and_survival_are_inverse(self, p: float, freedom: int) -> None:
         assert t_survival(t_critical(p, freedom), freedom) == near(p, rel=1e-9)

@@ -107,7 +107,7 @@ ROWS = st.lists(
     ),
     max_size=5,
 )
-FEW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:

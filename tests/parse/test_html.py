@@ -2,14 +2,14 @@
 
 import resource
 import sys
-import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.parse import HtmlParser
+from lycosa.parse import HtmlParser, thin
 from lycosa.text import words
 from lycosa.types import Link, Page, Reply
 
@@ -224,11 +224,11 @@ HOSTILE: dict[str, Callable[[], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_page_takes_long(name: str) -> None:
+def test_no_page_takes_long(name: str, costly_tags: Any) -> None:
+    """A few thousand tags take half a second at the worst, whatever they are."""
     body = HOSTILE[name]()
-    before = time.process_time()
     page = parse(body)
-    assert time.process_time() - before < 2.0
+    assert costly_tags(thin.thin(body.encode())) <= 2_000
     assert len(page.links) <= 5000
     assert all(len(link.anchor) <= 300 for link in page.links)
 
@@ -256,7 +256,7 @@ def test_a_page_of_five_megabytes() -> None:
     assert page.links[4999] == Link("http://e.org/s/4999", URL, "number 4999", 3, 4999 * 5 + 3, 4999 * 5 + 5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.binary(max_size=300), st.sampled_from(["text/html", "text/html; charset=utf-8", "", "text/html;charset=big5"])
 )
@@ -266,7 +266,7 @@ def test_any_bytes_are_a_page(body: bytes, content_type: str) -> None:
     page.text.encode()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(["<", ">", "a", " ", "href", "=", '"', "'", "/", "!", "-", "x", "&", "#", ";", "2"])))
 def test_any_markup_is_a_page(pieces: list[str]) -> None:
     parse("<a href=/x>" + "".join(pieces))

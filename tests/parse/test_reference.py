@@ -130,13 +130,13 @@ PIECES = st.sampled_from(
 ).map(lambda piece: piece.replace("|", " "))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.one_of(PIECES, PIECES, st.sampled_from(["word ", " ", "\n", "Link", "\u00a0"]))))
 def test_generated_pages_read_alike(pieces: list[str]) -> None:
     assert_same("".join(pieces).encode())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=200))
 def test_any_text_reads_alike(text: str) -> None:
     assert_same(text.encode("utf-8", "replace"))

@@ -1,7 +1,6 @@
 """What does a site offer?"""
 
 import gzip
-import time
 import zlib
 
 import pytest
@@ -154,9 +153,7 @@ class TestLimits:
 
     def test_fifty_thousand(self) -> None:
         body = urlset(*(f"http://www.e.org/{number}" for number in range(50_100)))
-        before = time.process_time()
         assert len(parse(body).seeds) == 50_000
-        assert time.process_time() - before < 5.0
 
     def test_so_many_bytes(self) -> None:
         body = urlset(*(f"http://www.e.org/{number}" for number in range(1000)))
@@ -170,9 +167,8 @@ class TestLimits:
             body += packed.compress(b" " * 1_000_000)
         body += packed.flush()
         assert len(body) < 300_000
-        before = time.process_time()
         assert urls(parse(body, max_bytes=10_000_000)) == ["/a"]
-        assert time.process_time() - before < 2.0
+        assert sum(map(len, unpacked(body, 10_000_000))) == 10_000_000
 
     def test_deep_xml(self) -> None:
         with pytest.raises(ValueError, match="deep"):

@@ -22,7 +22,7 @@ def rules(**options: Any) -> Search:
 
 @pytest.fixture
 async def engine(engine_server: Any) -> AsyncIterator[Any]:
-    made = make_engine(rules(url=engine_server.url, timeout_s=0.3, max_bytes=200_000), "Test/1.0", Path(), UNREAD)
+    made = make_engine(rules(url=engine_server.url, max_bytes=200_000), "Test/1.0", Path(), UNREAD)
     await made.open()
     yield made
     await made.close()
@@ -69,7 +69,7 @@ async def test_the_engine_says_how_long_to_wait(engine: Any, engine_server: Any,
 
 
 async def test_nobody_listens() -> None:
-    made = make_engine(rules(url="http://127.0.0.1:1", timeout_s=1), "Test/1.0", Path(), UNREAD)
+    made = make_engine(rules(url="http://127.0.0.1:1", timeout_s=60), "Test/1.0", Path(), UNREAD)
     await made.open()
     with pytest.raises(EngineFailure):
         await made.search("spider", "", 10)

@@ -181,7 +181,7 @@ async def test_cancelled_while_it_waits(db: CrawlDb, clock: Any) -> None:
 
 
 async def test_a_real_engine_with_real_trouble(db: CrawlDb, clock: Any, engine_server: Any, faults: Any) -> None:
-    options = rules(engine="searxng", url=engine_server.url, timeout_s=0.2, max_bytes=100_000, backoff_s=1.0)
+    options = rules(engine="searxng", url=engine_server.url, max_bytes=100_000, backoff_s=1.0)
     ledger = Ledger(make_engine(options, "Test/1.0", Path(), lambda path: []), db, options, clock)
     await ledger.open()
     engine_server.pages[""] = ["http://a.org/"]

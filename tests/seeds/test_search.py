@@ -160,7 +160,7 @@ async def bench(db: CrawlDb, clock: Any, engine_server: Any, strategy: Publicati
         def engine(rules: Search) -> Any:
             return make_engine(rules, "Test/1.0", Path(), lambda path: [])
 
-        options = {"url": engine_server.url, "timeout_s": 0.2, **options}
+        options = {"url": engine_server.url, **options}
         one = Bench(db, clock, engine, strategy if classes else None, **options)
         tasks.append(asyncio.ensure_future(one.step.run()))
         await asyncio.sleep(0)  # the engine is opened

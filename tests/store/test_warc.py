@@ -31,7 +31,7 @@ FIRST, SECOND, THIRD = (f"lycosa-{number:05}.warc.gz" for number in (1, 2, 3))
 REQUEST = b"GET /a HTTP/1.1\r\nHost: example.org\r\nUser-Agent: Lycosa\r\n\r\n"
 PAGE = b"<html><title>A page</title>" + b"words and words, " * 200
 SQUEEZED = gzip.compress(PAGE, mtime=0)  # no time in it: the examples must repeat
-EVERY_PLACE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EVERY_PLACE = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def exchange(url: str = "http://example.org/a", head: bytes = b"", payload: bytes = PAGE, at: float = AT) -> Exchange:
@@ -150,7 +150,7 @@ class TestWrite:
         assert noise[:60_000] in (tmp_path / FIRST).read_bytes()
         assert length < len(noise) + 700
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         payload=st.binary(max_size=500) | st.integers(65_520, 65_550).map(bytes) | st.just(bytes(131_070)),
         encoded=st.booleans(),
@@ -562,7 +562,7 @@ class TestReadResponses:
         (tmp_path / "empty.warc.gz").touch()
         assert list(read_responses(tmp_path / "empty.warc.gz")) == []
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.data())
     def test_damage_never_escapes(self, tmp_path: Path, data: st.DataObject) -> None:
         block = answer(

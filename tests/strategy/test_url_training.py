@@ -87,7 +87,7 @@ def test_training_finds_the_maximum_entropy() -> None:
         assert found == pytest.approx(strength * weight, abs=0.02), (feature, name)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_the_slope_is_the_slope(seed: int) -> None:
     """Compared with differences of the loss itself."""
@@ -103,7 +103,7 @@ def test_the_slope_is_the_slope(seed: int) -> None:
         assert slope[number] == pytest.approx(measured, abs=1e-4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_the_minimum_of_a_bowl_is_found(seed: int) -> None:
     chance = np.random.default_rng(seed)
