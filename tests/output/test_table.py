@@ -318,7 +318,7 @@ class TestAll:
         script = "from lycosa.output.table import write_table; write_table([[1]], {'n': 'whole'}, 'csv', None)"
         with Path("/dev/full").open("wb") as full:
             done = subprocess.run([sys.executable, "-c", script], stdout=full, stderr=subprocess.PIPE, text=True)
-        last = "lycosa.types.BadInput: standard output: cannot be written: No space left on device"
+        last = "lycosa.errors.BadInput: standard output: cannot be written: No space left on device"
         assert done.stderr.splitlines()[-1] == last  # and nothing more when Python ends
 
     def test_a_link_is_followed(self, tmp_path: Path) -> None:
