@@ -161,7 +161,7 @@ def table(outcomes: Sequence[Outcome], chosen: Sequence[str]) -> str:
         cells = [task, topic, strategy, f"{strict.area:.3f}"]
         for other in others:
             got = by[task, topic, strategy, other]
-            ratios[other].append(got.area / strict.area)
+            ratios[other].append(got.area / strict.area if strict.area else 1.0)
             cells += [f"{got.area:.3f}", f"{ratios[other][-1]:.2f}", f"{got.recall:.3f}", f"{got.hours:.2f}"]
         lines.append("| " + " | ".join(cells) + " |")
     for how, values in ratios.items():
