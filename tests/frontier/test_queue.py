@@ -67,7 +67,7 @@ def test_scores_that_change_often_do_not_fill_the_memory() -> None:
     for step in range(20_000):
         push(queue, scores, float(step), [step % 10 + 1])
     assert len(queue.waiting(lambda number, score: True)) <= 10
-    assert len(queue._runs) <= 30
+    assert len(queue._heap) <= 30
     assert drain(queue, scores) == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
 
 
@@ -78,6 +78,33 @@ def test_many_small_queues_keep_few_stale_entries_in_all() -> None:
         queue, scores = HostQueue(), {}
         for step in range(500):
             push(queue, scores, float(step), [step % (host % 3 + 1) + 1])
-        entries += len(queue._runs)
+        entries += len(queue._heap)
         waiting += len(scores)
     assert entries <= 2 * waiting + 9 * 50
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 2**32 - 1))
+def test_a_key_holds_score_and_number_to_the_last_bit(score: float, number: int) -> None:
+    queue = HostQueue()
+    queue.push(score, array("I", [number]))
+    assert queue.head(lambda found, value: (found, value) == (number, score)) == (-score, number)
+
+
+@given(st.lists(st.tuples(st.floats(-1e12, 1e12), st.sets(st.integers(1, 30), min_size=1)), max_size=20))
+def test_any_scores_are_ordered(pushes: list[tuple[float, set[int]]]) -> None:
+    """Money may be owed: scores below zero too."""
+    queue, scores = HostQueue(), {}
+    for score, ids in pushes:
+        push(queue, scores, score, list(ids))
+    expected = [number for _, number in sorted((-score, number) for number, score in scores.items())]
+    assert drain(queue, dict(scores)) == expected
+
+
+def test_runs_that_meet_lose_nobody() -> None:
+    """Two runs of one score, of which one comes to where the other begins."""
+    queue, scores = HostQueue(), {}
+    for ids in ([1, 4, 6], [3, 4, 5], [3, 4, 5], [4, 7]):
+        push(queue, scores, 0.5, ids)
+    assert queue.waiting(lambda number, score: True) == {1, 3, 4, 5, 6, 7}
+    queue.scale(2.0, 1.0)
+    assert drain(queue, dict.fromkeys(scores, 1.0)) == [1, 3, 4, 5, 6, 7]

@@ -239,8 +239,7 @@ class Learned:
         """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
         links, scales, surplus, sources = self.memory_.links, self.scales_, self.surplus_, self.memory_.sources
         place, best, words = links.places[row], sources[links.best[row]], links.words(row)
-        rate, count = surplus.rate, links.counts[row]
-        siblings = part = near = untested = 0.0
+        rate, count, siblings, part, near, untested = surplus.rate, links.counts[row], 0.0, 0.0, 0.0, 0.0
         for at in range(count):
             source = sources[links.pages[at][row]]
             untried = source.luck * log(1 + source.waiting.get(place, 0))

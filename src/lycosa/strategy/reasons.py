@@ -67,7 +67,7 @@ _CLAUSES = {  # for a link, and against it
 }
 _DIGITS = 3  # of the parts that are told; they are rounded so that they add up to the rounded sum
 _ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # the id of the URL, its score, the bias, what each kind adds
-_MOST_FRESH = 20_000  # scores in memory: the lab never commits
+_MOST_FRESH = 10_000  # scores in memory: the lab never commits
 _KINDS = (TURN, HELD, OUTSIDE)
 
 
