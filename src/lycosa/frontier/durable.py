@@ -117,6 +117,8 @@ class DurableFrontier:
             self._places.send(number, reply, now)
         else:
             self._places.finish(number, reply, now)
+            if reply.error == "redirect-known":
+                self._pass_on(number, self.number(reply.detail))
             host.pages += not reply.error
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
                 host.closed = host.closed or FULL
@@ -129,6 +131,12 @@ class DurableFrontier:
         if host.due_at - now > delay_s + UNSAVED_S:
             self._db.commit()  # after a kill the host would rest one delay and this little: it asked for more
         self._waking.wake()
+
+    def _pass_on(self, number: int, target: int) -> None:
+        """What spoke for a link speaks for the waiting URL that it was redirected to."""
+        scores = self._table.scores
+        if self._table.states[target] == WAITING:
+            self.rescore([target], [self._merge(scores[target], scores[number])])
 
     def score(self, link: Link) -> float:
         """What a known URL is worth now."""
