@@ -27,7 +27,6 @@ from lycosa.lab.metrics import area_under_recall, recall_curve
 from lycosa.lab.prepare import MAIN, Preparation, Prepared
 from lycosa.lab.tasks import Comparison, Task
 from lycosa.lab.webs import open_web
-from lycosa.strategy import strategies
 
 WORDS = {  # written from what a person would say, before any crawl
     "dentistry": ["dentistry", "dental", "dentist", "oral health"],
@@ -101,7 +100,7 @@ def plans(webs: Path, out: Path, webs_too: str) -> Iterator[tuple[str, tasks.Pla
 
 def crawl(prepared: Prepared, strategy: str, how: str, shared: Remembering, home: Path) -> one.LabCrawl:
     settings, latency_s = HOW[how]
-    made = build.make("strategy", strategies(), {"kind": strategy}, config.Source(Path("field"), ""))
+    made = build.make("strategy", build.strategies(), {"kind": strategy}, config.Source(Path("field"), ""))
     judge: Any = shared if prepared.task.train or prepared.examples else judge_of(prepared.judges[MAIN])
     if hasattr(made, "prepare"):
         made.prepare(home, judge)

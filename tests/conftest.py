@@ -5,6 +5,7 @@ import heapq
 import itertools
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -135,3 +136,37 @@ async def server() -> AsyncIterator[RawServer]:
 @pytest.fixture
 def answer() -> Callable[..., Handler]:
     return plain
+
+
+Install = Callable[[str, str, dict[str, dict[str, str]]], Path]
+
+
+def write_package(folder: Path, name: str, code: str, groups: dict[str, dict[str, str]]) -> None:
+    """As pip would leave it: a module, and the metadata with its entry points, group to name to object."""
+    (folder / f"{name}.py").write_text(code)
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n")
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in names.items())
+        for group, names in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Installs packages beside ours for one test."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    modules: list[str] = []
+
+    def add(name: str, code: str, groups: dict[str, dict[str, str]]) -> Path:
+        write_package(site, name, code, groups)
+        modules.append(name)
+        return site
+
+    yield add
+    for name in modules:
+        sys.modules.pop(name, None)

@@ -3,14 +3,13 @@
 import asyncio
 import contextlib
 import fcntl
-import gc
 import os
 import resource
 import signal
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +20,7 @@ from lycosa.build import Parts, build
 from lycosa.clock import WallClock
 from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
+from lycosa.loops import blocking
 from lycosa.output.recent import Recent
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
@@ -35,6 +35,8 @@ _MAY_PASS = frozenset({"robots-unreachable", "host-closed", "tls", "http-408"}) 
 
 class Run:
     """A crawl folder at work. `watch` is called about once a second with the summary so far."""
+
+    signals: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)  # that stop the crawl while it runs
 
     def __init__(self, folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> None:
         self.folder = folder
@@ -59,6 +61,10 @@ class Run:
             await parts.http.open()
             try:
                 await self._crawl(seeds, watch)
+            except asyncio.CancelledError:
+                self._commit(force=True)  # all turns are whole: what the caller has seen stays
+                self._summarise()
+                raise
             finally:
                 await parts.http.close()
             self._commit(force=True)
@@ -67,6 +73,7 @@ class Run:
         finally:
             parts.store.close()
             parts.db.close()
+            parts.outlets.close()
         return summary
 
     def _seeds(self, extra: list[str]) -> list[Link]:
@@ -89,6 +96,7 @@ class Run:
         self._spent_s = float(db.get("spent_s", "0"))
         parts.totals.load(db)
         parts.store.open()
+        parts.outlets.open(self.folder)
         parts.crawl.bodies.update(db.execute(_FIRST_BODIES))
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
@@ -179,10 +187,6 @@ class Run:
             self.stopped_by_user = True
             stop("stopped by the user")
 
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
-                loop.add_signal_handler(number, stopped_by_user)
         crawling = asyncio.ensure_future(self.parts.crawl.run(seeds, self.parts.config.fetch.concurrency))
         if frontier.quota and (deadline := frontier.quota.deadline) is not None:
             reason = f"limit of {self.parts.config.limits.seconds:g} seconds"
@@ -192,7 +196,8 @@ class Run:
         if self.parts.search:
             jobs.append(asyncio.ensure_future(self.parts.search.run()))
         try:
-            await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
+            with _handling(self.signals, stopped_by_user):
+                await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for job in jobs:
                 job.cancel()
@@ -257,6 +262,23 @@ class Run:
         return summary
 
 
+@contextlib.contextmanager
+def _handling(signals: Sequence[signal.Signals], call: Callable[[], None]) -> Iterator[None]:
+    """Call on any of the signals, and leave the handlers as they were."""
+    loop, before = asyncio.get_running_loop(), {}
+    for number in signals:
+        handler = signal.getsignal(number)
+        with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
+            loop.add_signal_handler(number, call)
+            before[number] = handler
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
 def _peak_kb(from_usage: int) -> float:
     """The most memory this process ever held. Linux lets a child inherit its parent's figure, so ask for our own."""
     with contextlib.suppress(OSError, StopIteration):
@@ -272,6 +294,7 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
+@blocking
 def run_folder(
     folder: Path,
     overrides: list[str],
@@ -282,7 +305,6 @@ def run_folder(
     """Crawl a folder in this process until it is done, stopped or broken."""
     settings, source = config.load(folder, overrides)
     with lock(source.path.parent):
-        _prepare_process()
         run = Run(source.path.parent, settings, source, WallClock())
         try:
             summary = _loop_runner()(run.run(extra_seeds, watch, retry_failed))
@@ -306,15 +328,6 @@ def lock(folder: Path) -> Iterator[IO[bytes]]:
         except OSError:
             raise BadInput(f"{folder}: another lycosa is at work in this folder") from None
         yield file
-
-
-def _prepare_process() -> None:
-    """Room for many connections, and no garbage collection every few pages: what a page leaves behind is no cycle."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
-    gc.set_threshold(100_000, 20, 100)
-    gc.freeze()  # what was loaded stays
 
 
 def _loop_runner() -> Callable[[Any], Any]:

@@ -13,6 +13,7 @@ import typer
 
 from lycosa import __version__
 from lycosa.cli import export, folder
+from lycosa.parse.memory import keep_memory
 from lycosa.types import BadInput
 
 app = typer.Typer(
@@ -69,6 +70,7 @@ def lycosa(
 
 
 def main() -> None:
+    keep_memory()
     try:
         if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
             mount_the_rest()

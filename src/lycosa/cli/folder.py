@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from lycosa import build, config, urls
+from lycosa.cli.process import prepare_process
 from lycosa.cli.template import TEMPLATE
 from lycosa.db import CrawlDb
-from lycosa.frontier.scope import Scope
 from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -25,7 +25,7 @@ from lycosa.output.show import draw
 from lycosa.output.waits import read_waits
 from lycosa.output.why import draw_why, read_path, scored
 from lycosa.run import lock, run_folder
-from lycosa.strategy import STRATEGIES, explained, strategies
+from lycosa.strategy import explained
 from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
@@ -73,6 +73,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     overrides += [f"strategy.kind={strategy}"] if strategy else []
     overrides += [f"fetch.proxy={proxy}"] if proxy else []
     console = Console(stderr=json)
+    prepare_process()
     with Progress(console, directory.name or str(directory)) as progress:
         summary, run = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
     for line in run.skipped:
@@ -133,7 +134,7 @@ def why(
     db = _open(directory)
     path = read_path(db, url)
     step = path[-1]
-    refused = Scope(settings.scope).refuses(step.url, step.depth)
+    refused = build.make_scope(settings).refuses(step.url, step.depth)
     waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
     draw_why(path, Console(), _explained(db, settings, source, scored(path)), waits)
 
@@ -141,7 +142,7 @@ def why(
 def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link: Scored) -> Explanation | None:
     """What the strategy says; it is made from crawl.toml, unless `--strategy` chose another."""
     kind = db.get("strategy")
-    kinds = STRATEGIES if kind in STRATEGIES else strategies()
+    kinds = build.strategies()
     if kind not in kinds or link.score >= SEED_SCORE:
         return None
     options = settings.strategy if settings.strategy.get("kind") == kind else {"kind": kind}
