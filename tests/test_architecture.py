@@ -8,14 +8,15 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
 RANKS = {
     "types": 0,
-    **dict.fromkeys(["urls", "text", "config", "db", "clock"], 1),
+    **dict.fromkeys(["urls", "text", "config", "db", "clock", "loops", "plugins"], 1),
     **dict.fromkeys(["ontology", "graph"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
-    **dict.fromkeys(["crawl", "pages", "revision", "stamp"], 4),
+    **dict.fromkeys(["crawl", "pages", "revision", "stamp", "plugged", "contract"], 4),
     "build": 5,
-    **dict.fromkeys(["run", "lab", "rejudge"], 6),
-    "cli": 7,
-    "__main__": 8,
+    **dict.fromkeys(["run", "lab", "rejudge", "topics"], 6),
+    "api": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))
