@@ -1,5 +1,6 @@
 """Does a sink keep to what the crawler relies on?"""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,8 @@ def check_sink(make: Callable[[], Sink], check: Callable[[Path], None] | None = 
                 sink.open(folder)
             for visit in part:
                 given = sink.write(visit)
+                if inspect.iscoroutine(given):
+                    given.close()  # or Python would warn that nobody awaited it
                 assert given is None, f"write() gives a {type(given).__name__}; it is not async, and gives nothing"
             if hasattr(sink, "close"):
                 sink.close()
