@@ -6,8 +6,11 @@ import itertools
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,6 +139,27 @@ async def server() -> AsyncIterator[RawServer]:
 @pytest.fixture
 def answer() -> Callable[..., Handler]:
     return plain
+
+
+@pytest.fixture(scope="session")
+def serve() -> Callable[[Any], AbstractContextManager[Any]]:
+    """Serves a web from a thread of its own, for callers that block theirs."""
+
+    @contextmanager
+    def run(server: Any) -> Iterator[Any]:
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+            yield server
+            asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result()
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    return run
 
 
 Install = Callable[[str, str, dict[str, dict[str, str]]], Path]

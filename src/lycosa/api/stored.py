@@ -1,7 +1,7 @@
 """What a crawl has stored, for programs: visits with their pages, and rows for tables."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,15 +70,16 @@ def page(folder: Path, url: str) -> Page:
 @contextmanager
 def pages(folder: Path, wanted: Wanted, columns: Sequence[str], text: bool) -> Iterator[tuple[Columns, Iterator[Row]]]:
     chosen = page_columns(columns, text)
-    with opened(folder) as db:
-        yield chosen, page_rows(db, chosen, wanted, _text_reader(folder, TEXT in chosen))
+    read_text = _text_reader(folder, TEXT in chosen)
+    with opened(folder) as db, closing(page_rows(db, chosen, wanted, read_text)) as rows:
+        yield chosen, rows
 
 
 @contextmanager
 def links(folder: Path, columns: Sequence[str]) -> Iterator[tuple[Columns, Iterator[Row]]]:
     chosen = link_columns(columns)
-    with opened(folder) as db:
-        yield chosen, link_rows(db, chosen)
+    with opened(folder) as db, closing(link_rows(db, chosen)) as rows:
+        yield chosen, rows
 
 
 def _text_reader(folder: Path, is_wanted: bool) -> Callable[[str, int], str]:
