@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import json
 import resource
 import signal
@@ -17,7 +18,8 @@ from lycosa.api import crawling
 from lycosa.api.folder import CrawlFolder
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.serve import Server
-from lycosa.types import SEED_SCORE, BadInput
+from lycosa.store.visits import Totals
+from lycosa.types import SEED_SCORE, BadInput, Visit
 
 Serve = Callable[[Server], AbstractContextManager[Server]]
 WEB = GeneratedWeb(pages=200, hosts=4, seed=1)
@@ -96,6 +98,24 @@ class TestCrawling:
         (tmp_path / "c" / "crawl.db").mkdir()
         with pytest.raises(BadInput, match="cannot be"):
             folder.crawl()
+
+    def test_an_interrupt_stops_it_and_what_came_stays(
+        self, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        count, write = itertools.count(1), Totals.write
+
+        def interrupts(totals: Totals, visit: Visit) -> None:
+            write(totals, visit)
+            if next(count) == 5:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+        monkeypatch.setattr(Totals, "write", interrupts)
+        folder = new(tmp_path / "c", port, pages=150)
+        with pytest.raises(KeyboardInterrupt):
+            folder.crawl()
+        assert 5 <= len(list(folder.pages(errors=True))) == folder.summary["visits"] < 150
+        assert not [thread for thread in threading.enumerate() if thread.name == "lycosa"]
+        assert folder.crawl()["pages"] == 150
 
     def test_the_process_is_left_as_it_is(self, port: int, tmp_path: Path) -> None:
         def state() -> Any:

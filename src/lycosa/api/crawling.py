@@ -14,21 +14,21 @@ from lycosa.run import Run, lock
 from lycosa.types import BadInput, Fetcher, Link, Reply, Visit
 
 Summary = dict[str, Any]
+Changes = Mapping[str, Any] | None  # section.key to value
+Watch = Callable[[Summary], None] | None
 _MOST_WAITING = 64  # visits that nobody has taken yet; then the crawl waits
 
 
 class Plan:
     """One run of a folder, as somebody wants it."""
 
-    def __init__(self, seeds: Sequence[str], changes: Mapping[str, Any] | None, retry_failed: bool) -> None:
+    def __init__(self, seeds: Sequence[str], changes: Changes, retry_failed: bool) -> None:
         self.seeds = list(seeds)
         self.overrides = overrides(changes or {})
         self.retry_failed = retry_failed
 
 
-async def crawl(
-    folder: Path, plan: Plan, watch: Callable[[Summary], None] | None = None, live: "Live | None" = None
-) -> Summary:
+async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | None" = None) -> Summary:
     """Crawl until it is over or cancelled; the process is left as it is: no signal handlers, no settings."""
     settings, source = config.load(folder, plan.overrides)
     with lock(source.path.parent):

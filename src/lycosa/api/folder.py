@@ -1,18 +1,16 @@
 """A crawl folder for programs: make or open it, crawl, look at what came."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from lycosa import config
 from lycosa.api import crawling, stored
 from lycosa.api.background import in_background, iterate
-from lycosa.api.crawling import Plan, Summary
+from lycosa.api.crawling import Changes, Plan, Summary, Watch
 from lycosa.api.stored import Table
 from lycosa.api.topic import AnyPage, Topic
-from lycosa.api.written import document
+from lycosa.api.written import write
 from lycosa.output.rows import Wanted
 from lycosa.rejudge import Report, rejudge_folder
 from lycosa.types import BadInput, Page, Verdict, Visit
@@ -48,18 +46,9 @@ class CrawlFolder:
             topic: What to look for: `kind`, and the keys of that kind.
             sections: Any other section: `strategy`, `scope`, `fetch`, `limits`, `store`, `search`.
         """
-        folder = Path(path)
-        file = folder / config.NAME
-        if file.exists():
-            raise BadInput(f"{file}: exists already")
-        text = document({"seeds": list(seeds), "topic": topic, **sections})
+        file = write(Path(path) / config.NAME, {"seeds": list(seeds), "topic": topic, **sections})
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"{file}: cannot be written: {error.strerror}") from None
-        try:
-            return cls(folder)
+            return cls(path)
         except BadInput:
             file.unlink()  # so that the next try can write it
             raise
@@ -78,11 +67,7 @@ class CrawlFolder:
         return Topic.open(self.path)
 
     def crawl(
-        self,
-        seeds: Sequence[str] = (),
-        changes: Mapping[str, Any] | None = None,
-        watch: Callable[[Summary], None] | None = None,
-        retry_failed: bool = False,
+        self, seeds: Sequence[str] = (), changes: Changes = None, watch: Watch = None, retry_failed: bool = False
     ) -> Summary:
         """Start the crawl, or go on with it, and wait until it is over; the totals.
 
@@ -98,34 +83,26 @@ class CrawlFolder:
         return in_background(self.crawl_async(seeds, changes, watch, retry_failed))
 
     async def crawl_async(
-        self,
-        seeds: Sequence[str] = (),
-        changes: Mapping[str, Any] | None = None,
-        watch: Callable[[Summary], None] | None = None,
-        retry_failed: bool = False,
+        self, seeds: Sequence[str] = (), changes: Changes = None, watch: Watch = None, retry_failed: bool = False
     ) -> Summary:
         """The same for async programs, in the running event loop; cancel it to stop the crawl."""
         return await crawling.crawl(self.path, Plan(seeds, changes, retry_failed), watch)
 
-    def follow(self, seeds: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> Iterator[Visit]:
+    def follow(self, seeds: Sequence[str] = (), changes: Changes = None) -> Iterator[Visit]:
         """Crawl, and give each visit as it comes, failures too. To stop the crawl, stop iterating.
 
         The crawl goes on in the background, but not far ahead: it waits for a reader that is slow.
         """
         return iterate(crawling.follow(self.path, Plan(seeds, changes, retry_failed=False)))
 
-    def follow_async(self, seeds: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> AsyncIterator[Visit]:
+    def follow_async(self, seeds: Sequence[str] = (), changes: Changes = None) -> AsyncIterator[Visit]:
         """The same for async programs: `async for visit in folder.follow_async()`."""
         return crawling.follow(self.path, Plan(seeds, changes, retry_failed=False))
 
     @property
     def summary(self) -> Summary:
         """The totals, as they were last written; empty before the first crawl."""
-        try:
-            found: Summary = msgspec.json.decode((self.path / "summary.json").read_bytes())
-        except FileNotFoundError:
-            return {}
-        return found
+        return stored.summary(self.path)
 
     def visits(self) -> Iterator[Visit]:
         """Every visit so far in the order of fetching, failures too, each page read again from its stored copy."""

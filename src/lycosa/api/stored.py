@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from lycosa import build, config, urls
@@ -31,6 +32,15 @@ def opened(folder: Path) -> Iterator[CrawlDb]:
         yield db
     finally:
         db.close()
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """The last summary.json; empty before the first crawl."""
+    try:
+        found: dict[str, Any] = msgspec.json.decode((folder / "summary.json").read_bytes())
+    except FileNotFoundError:
+        return {}
+    return found
 
 
 def visits(folder: Path) -> Iterator[Visit]:

@@ -33,6 +33,19 @@ def document(given: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write(file: Path, given: Mapping[str, Any]) -> Path:
+    """Make such a file, and the folders it is in."""
+    if file.exists():
+        raise BadInput(f"{file}: exists already")
+    text = document(given)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be written: {error.strerror}") from None
+    return file
+
+
 def overrides(changes: Mapping[str, Any]) -> list[str]:
     """Changes for this time only, as `--set` takes them: section.key to value."""
     return [f"{name}={value(item, name)}" for name, item in changes.items()]
