@@ -1,6 +1,7 @@
 """Parts of other packages in a crawl, from crawl.toml to what they leave behind; and each of them broken."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,7 +25,7 @@ import json
 from dataclasses import dataclass
 from msgspec.structs import replace
 from lycosa.text import words
-from lycosa.types import Link, Page, Verdict
+from lycosa.types import Explanation, Link, Page, Verdict
 
 class Cards:
     def parse(self, reply):
@@ -72,6 +73,22 @@ class Down(Found):
     async def search(self, query, site, k): raise ConnectionError("refused")
 
 @dataclass
+class Counts:
+    seen: int = 0
+    def score(self, visit): return [1.0] * len(visit.page.links)
+    def merge(self, waiting, found): return max(waiting, found)
+    def learn(self, visit): self.seen += 1
+    def save(self): return {"seen": self.seen}
+    def load(self, state): self.seen = state["seen"]
+    def learned(self): return {"visits": {"so many": self.seen / 1}}
+    def explain(self, scored, notes): return Explanation("all links are equal")
+
+@dataclass
+class Mumbles(Counts):
+    def learned(self): raise KeyError("lost")
+    def explain(self, scored, notes): raise KeyError("lost")
+
+@dataclass
 class Late:
     async def judge(self, page): return Verdict()
     def prepare(self, folder, read): raise LookupError("no model")
@@ -92,6 +109,7 @@ GROUPS = {
     },
     "lycosa.engines": {"found": "addons:Found", "down": "addons:Down"},
     "lycosa.judges": {"late": "addons:Late"},
+    "lycosa.strategies": {"counts": "addons:Counts", "mumbles": "addons:Mumbles"},
 }
 PAGES = {
     "/": ("text/html", b'<title>home</title><p>galaxy <a href="/card.vcf">card</a> <a href="/b.pdf">b</a>'),
@@ -106,6 +124,11 @@ class Site:
     def respond(self, url: str, headers: object) -> Answer:
         kind, body = PAGES.get("/" + url.split("/", 3)[3], ("", b""))
         return Answer(200 if body else 404, (("Content-Type", kind),), body)
+
+
+def lycosa(addons: Path, *command: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(addons)}
+    return subprocess.run([sys.executable, "-m", "lycosa", *command], env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -208,12 +231,7 @@ def test_what_cannot_be_made_is_said_before_anything_is_fetched(
     folder = write(tmp_path / "c", 1, **sections)
     with pytest.raises(BadInput, match=problem):
         folder.crawl()
-    done = subprocess.run(
-        [sys.executable, "-m", "lycosa", "crawl", str(folder.path)],
-        env={"PYTHONPATH": str(addons), "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    done = lycosa(addons, "crawl", str(folder.path))
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
 
@@ -250,3 +268,21 @@ def test_a_robots_txt_is_never_left_to_a_layer(addons: Path, tmp_path: Path, clo
     layers._http = Http()
     assert asyncio.run(layers.fetch("link", ("text/plain",), 5)) == "rules"
     assert asked == ["text/plain"]
+
+
+@pytest.mark.parametrize("kind", ["counts", "mumbles"])
+async def test_show_and_why_tell_what_a_strategy_says_of_itself(addons: Path, tmp_path: Path, kind: str) -> None:
+    async with Server(Site()) as server:
+        folder = write(tmp_path / "c", server.port, strategy={"kind": kind})
+        await folder.crawl_async()
+    shown = lycosa(addons, "show", str(folder.path))
+    why = lycosa(addons, "why", str(folder.path), f"http://127.0.0.1:{server.port}/card.vcf")
+    if kind == "counts":
+        assert "learned: visits" in shown.stdout
+        assert next(line for line in shown.stdout.splitlines() if "so many" in line).split()[0].startswith("+2.0")
+        assert "etched because all links are equal" in why.stdout
+        return
+    for done, doing in ((shown, "learned"), (why, "explain")):
+        assert done.returncode == 2
+        (line,) = done.stderr.splitlines()
+        assert f"strategy 'mumbles' of package addons (lycosa.strategies: addons:Mumbles): {doing}: KeyError" in line

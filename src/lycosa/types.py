@@ -197,6 +197,14 @@ class Explains(Protocol):
     def explain(self, scored: Scored, notes: Notes) -> Explanation: ...
 
 
+@runtime_checkable
+class Reports(Protocol):
+    """A strategy that can tell what it has learned, for `lycosa show`: headings, and under each names with a weight.
+    It is new, as crawl.toml describes it, with its saved state loaded."""
+
+    def learned(self) -> Mapping[str, Mapping[str, float]]: ...
+
+
 class Frontier(Protocol):
     """What waits, best first. `push` and `done` never wait, `pop` does; one lease is one request."""
 

@@ -268,6 +268,12 @@ class NamelessSum(Good):
         return Explanation("it is short", {"length": 1.0})
 
 
+@dataclass
+class Boasts(Good):
+    def learned(self) -> dict[str, dict[str, float]]:
+        return {"visits": {"seen": float("inf") if self.seen_ else 0.0}}
+
+
 ONE = Good()
 
 
@@ -296,6 +302,7 @@ ONE = Good()
         (Evasive, "does not say why"),
         (ExplainsByText, "gives a str, not an Explanation"),
         (NamelessSum, "no name for their sum"),
+        (Boasts, "visits: seen is not finite"),
         (lambda: ONE, "a new Good each time"),
     ],
 )

@@ -5,7 +5,7 @@ import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -26,7 +26,7 @@ from lycosa.output.waits import read_waits
 from lycosa.output.why import draw_why, read_path, scored
 from lycosa.run import lock, run_folder
 from lycosa.strategy import explained
-from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored
+from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
@@ -122,7 +122,19 @@ def show(
 def complete_report(db: CrawlDb, top: int = 10) -> Report:
     """With what the strategy has learned, if it does."""
     report = read_report(db, top)
-    return replace(report, learned=explained.learned(db)) if report.strategy == "learned" else report
+    found = explained.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
+    return replace(report, learned=found)
+
+
+def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:
+    kinds = build.strategies()
+    if kind not in kinds or not hasattr(kinds[kind], "learned"):
+        return {}
+    strategy = _remade(kind, *config.load(Path(db.path).parent))
+    with kinds.blaming(kind, "learned"):
+        if isinstance(strategy, Stateful) and (state := db.get("state:strategy")):
+            strategy.load(msgspec.json.decode(state))
+        return {heading: dict(weights) for heading, weights in strategy.learned().items()}
 
 
 def why(
@@ -145,9 +157,15 @@ def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link
     kinds = build.strategies()
     if kind not in kinds or link.score >= SEED_SCORE:
         return None
+    strategy = _remade(kind, settings, source)
+    with kinds.blaming(kind, "explain"):
+        return strategy.explain(link, db) if isinstance(strategy, Explains) else None
+
+
+def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:
+    """The strategy of a crawl, as new."""
     options = settings.strategy if settings.strategy.get("kind") == kind else {"kind": kind}
-    strategy = build.make("strategy", kinds, options, source)
-    return strategy.explain(link, db) if isinstance(strategy, Explains) else None
+    return build.make("strategy", build.strategies(), options, source)
 
 
 def _open(directory: Path) -> CrawlDb:

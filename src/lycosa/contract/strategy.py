@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from lycosa.contract.form import check_form, hand_over
 from lycosa.contract.samples import odd_visits, web
-from lycosa.types import SEED_SCORE, Explains, Explanation, Link, Scored, Strategy, Verdict, Visit
+from lycosa.types import SEED_SCORE, Explains, Explanation, Link, Reports, Scored, Strategy, Verdict, Visit
 
 SCORES = (0.0, 0.25, 0.5, 1.0, 3.0, 140.0)
 
@@ -22,6 +22,7 @@ def check_strategy(make: Callable[[], Strategy], resume: Callable[[Strategy], St
     check_repeatable(make)
     check_restart(make, resume or (lambda _: make()))
     check_explanation(make)
+    check_report(make)
 
 
 def check_scores(make: Callable[[], Strategy]) -> None:
@@ -103,6 +104,21 @@ def check_explanation(make: Callable[[], Strategy]) -> None:
             assert told.because, f"explain() does not say why {link.url} is worth what it is worth"
             assert math.isfinite(sum(told.parts.values())), f"the parts of {link.url} do not add up: {told.parts}"
             assert told.total or not told.parts, "explain() gives parts, but no name for their sum"
+
+
+def check_report(make: Callable[[], Strategy]) -> None:
+    """A strategy that tells what it has learned has something to tell, or nothing, at any time."""
+    strategy = make()
+    if not isinstance(strategy, Reports):
+        return
+    for visit in [None, *web()]:
+        if visit:
+            turn(strategy, visit)
+        for heading, weights in strategy.learned().items():
+            assert isinstance(heading, str), f"learned() has a heading that is not a text: {heading!r}"
+            for name, weight in weights.items():
+                assert isinstance(name, str), f"learned(): {heading}: {name!r} is not a text"
+                assert math.isfinite(weight), f"learned(): {heading}: {name} is not finite: {weight}"
 
 
 class _NoNotes:
