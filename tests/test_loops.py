@@ -77,7 +77,7 @@ def write(folder: Path, port: int) -> Path:
 
 def state() -> Any:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    return handlers, gc.get_threshold(), gc.get_freeze_count(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    return handlers, gc.get_threshold(), resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 async def test_a_folder_is_crawled_in_a_running_loop(tmp_path: Path) -> None:

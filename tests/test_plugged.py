@@ -112,7 +112,7 @@ GROUPS = {
     "lycosa.strategies": {"counts": "addons:Counts", "mumbles": "addons:Mumbles"},
 }
 PAGES = {
-    "/": ("text/html", b'<title>home</title><p>galaxy <a href="/card.vcf">card</a> <a href="/b.pdf">b</a>'),
+    "/": ("text/html", b'<title>home</title><p>galaxy <a href="/card.vcf">card</a> <a href="/b.zip">b</a>'),
     "/card.vcf": ("text/vcard", b"galaxy galaxy galaxy"),
     "/found": ("text/html", b"<title>found</title><p>galaxy"),
 }
@@ -163,7 +163,7 @@ async def test_without_the_parser_it_is_skipped(tmp_path: Path) -> None:
 
 async def test_a_list_of_suffixes_that_somebody_wrote_holds(addons: Path, tmp_path: Path) -> None:
     async with Server(Site()) as server:
-        summary = await write(tmp_path / "c", server.port, scope={"skip_suffixes": ["vcf", "pdf"]}).crawl_async()
+        summary = await write(tmp_path / "c", server.port, scope={"skip_suffixes": ["vcf", "zip"]}).crawl_async()
     assert summary["pages"] == 1
 
 

@@ -120,7 +120,7 @@ class TestCrawling:
     def test_the_process_is_left_as_it_is(self, port: int, tmp_path: Path) -> None:
         def state() -> Any:
             handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-            return gc.get_threshold(), gc.get_freeze_count(), resource.getrlimit(resource.RLIMIT_NOFILE), handlers
+            return gc.get_threshold(), resource.getrlimit(resource.RLIMIT_NOFILE), handlers
 
         before = state()
         new(tmp_path / "c", port).crawl()
