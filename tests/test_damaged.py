@@ -15,7 +15,7 @@ import pytest
 from lycosa import cli
 from lycosa.db import DONE, CrawlDb
 from lycosa.parse import content_digest
-from lycosa.run import run_folder
+from lycosa.session import run_folder
 from lycosa.store.visits import VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Link, Page, Reply, Verdict, Visit

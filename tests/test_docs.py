@@ -26,7 +26,7 @@ PAGES = sorted(
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "bench" / "README.md",
-        *ROOT.glob("examples/*.md"),
+        *ROOT.glob("examples/**/README.md"),
     ]
 )
 EXAMPLES = sorted((ROOT / "examples").glob("*/crawl.toml"))
@@ -130,7 +130,7 @@ def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
     before = shell.partition("lycosa crawl")[0]
     code = python.removeprefix("python\n").replace("limits.pages=50", "limits.pages=5")
     (tmp_path / "more").mkdir()
-    done = run_as_written(f"{before}python - <<'PYTHON'\n{code}PYTHON\nkill %1\n", tmp_path / "more")
+    done = run_as_written(f"{before}python - <<PYTHON\n{code}PYTHON\nkill %1\n", tmp_path / "more")
     assert done.returncode == 0, done.stderr
     assert "URLs would be dropped" in done.stdout
     assert "ended limit of 5 pages" in done.stdout

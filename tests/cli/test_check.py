@@ -13,7 +13,7 @@ from lycosa import build
 from lycosa.cli import mount_the_rest
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
-from lycosa.run import run_folder
+from lycosa.session import run_folder
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 
