@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 MINUTES ?= 10
 SEED ?= 1
 
-.PHONY: demo test check bench soak format clean
+.PHONY: demo test check bench soak docs format clean
 
 $(VENV)/.dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,9 +34,12 @@ bench: $(VENV)/.bench  ## Lycosa beside Scrapy on the same web, in one run
 soak: $(VENV)/.dev  ## random faults against crawls; MINUTES=60 SEED=1
 	$(BIN)/python bench/soak --minutes $(MINUTES) --seed $(SEED)
 
+docs: $(VENV)/.dev  ## the whole documentation as a site in site/, with its links checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix src tests bench
 	$(BIN)/ruff format src tests bench
 
 clean:
-	rm -rf $(VENV) demo-out bench-out
+	rm -rf $(VENV) demo-out bench-out site

@@ -25,7 +25,6 @@ from lycosa.lab.judges import judge_of
 from lycosa.lab.metrics import area_under_recall, recall_curve
 from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.webs import open_web
-from lycosa.strategy import strategies
 from lycosa.strategy.evidence import PRIOR
 
 HOME = Path(__file__).parent.parent
@@ -121,7 +120,7 @@ def _strategy(prepared: Prepared, options: dict[str, Any], seed: int, web: Any, 
     if options["kind"] == "oracle":
         return bounds.oracle(prepared.oracle, web)
     given = {**options, "seed": seed} if options["kind"] == "learned" else options
-    made = build.make("strategy", strategies(), given, config.Source(Path("ablation"), ""))
+    made = build.make("strategy", build.strategies(), given, config.Source(Path("ablation"), ""))
     if hasattr(made, "prepare"):
         made.prepare(home, judge)
     return made

@@ -28,7 +28,8 @@ from lycosa import config
 from lycosa.__main__ import leave
 from lycosa.clock import WallClock
 from lycosa.lab.generated import GeneratedWeb, Links, Text
-from lycosa.run import Run, _prepare_process
+from lycosa.process import prepare_process
+from lycosa.run import Run
 from lycosa.types import Link, Reply
 
 STRATEGIES = ("best-first", "learned")
@@ -152,7 +153,7 @@ def report(results: dict[str, dict[str, Any]]) -> None:
 
 
 def child(folder: Path, most: int, rows_file: str) -> None:
-    _prepare_process()
+    prepare_process()
     rows = uvloop.run(crawl(folder, most))
     if rows_file:
         Path(rows_file).write_text(json.dumps(rows))

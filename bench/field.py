@@ -26,7 +26,6 @@ from lycosa.lab.metrics import area_under_recall, recall_curve
 from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.tasks import Comparison, Task
 from lycosa.lab.webs import open_web
-from lycosa.strategy import strategies
 
 WORDS = {  # written from what a person would say, before any crawl
     "dentistry": ["dentistry", "dental", "dentist", "oral health"],
@@ -103,7 +102,7 @@ def plans(webs: Path, out: Path, webs_too: str, chosen: Sequence[str] = STRATEGI
 
 def crawl(prepared: Prepared, strategy: str, how: str, shared: Remembering, home: Path) -> one.LabCrawl:
     settings, latency_s = HOW[how]
-    made = build.make("strategy", strategies(), {"kind": strategy}, config.Source(Path("field"), ""))
+    made = build.make("strategy", build.strategies(), {"kind": strategy}, config.Source(Path("field"), ""))
     kind = judge_for({"kind": strategy}, prepared.task)
     judge: Any = shared if kind == MAIN and not prepared.task.topic else judge_of(prepared.judges[kind])
     if hasattr(made, "prepare"):

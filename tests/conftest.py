@@ -5,8 +5,12 @@ import heapq
 import itertools
 import os
 import signal
+import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -152,3 +156,58 @@ async def server() -> AsyncIterator[RawServer]:
 @pytest.fixture
 def answer() -> Callable[..., Handler]:
     return plain
+
+
+@pytest.fixture(scope="session")
+def serve() -> Callable[[Any], AbstractContextManager[Any]]:
+    """Serves a web from a thread of its own, for callers that block theirs."""
+
+    @contextmanager
+    def run(server: Any) -> Iterator[Any]:
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+            yield server
+            asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result()
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    return run
+
+
+Install = Callable[[str, str, dict[str, dict[str, str]]], Path]
+
+
+def write_package(folder: Path, name: str, code: str, groups: dict[str, dict[str, str]]) -> None:
+    """As pip would leave it: a module, and the metadata with its entry points, group to name to object."""
+    (folder / f"{name}.py").write_text(code)
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n")
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in names.items())
+        for group, names in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Installs packages beside ours for one test."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    modules: list[str] = []
+
+    def add(name: str, code: str, groups: dict[str, dict[str, str]]) -> Path:
+        write_package(site, name, code, groups)
+        modules.append(name)
+        return site
+
+    yield add
+    for name in modules:
+        sys.modules.pop(name, None)

@@ -26,7 +26,7 @@ PAGES = sorted(
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
         ROOT / "bench" / "README.md",
-        *ROOT.glob("examples/*.md"),
+        *ROOT.glob("examples/**/README.md"),
     ]
 )
 EXAMPLES = sorted((ROOT / "examples").glob("*/crawl.toml"))

@@ -1,6 +1,7 @@
 """From a configuration to objects: the only place where a name becomes a class."""
 
 import dataclasses
+import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from lycosa import __version__, config, urls
+from lycosa import __version__, config, plugins, urls
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.fetch.http import Http
@@ -26,15 +27,17 @@ from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.pages import read_pages
-from lycosa.parse import SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
+from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
+from lycosa.plugged import Layers, Outlets, PluggedEngine
+from lycosa.plugins import Plugins
 from lycosa.revision import Renewal, Renews, Revises, Revision
-from lycosa.seeds.engines import Search, make_engine, site_of
+from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Targets
 from lycosa.store import orders
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
-from lycosa.strategy import STRATEGIES, strategies
+from lycosa.strategy import STRATEGIES
 from lycosa.types import Clock, Judge, Link, Reply, Sink, Strategy
 
 
@@ -54,6 +57,7 @@ class Parts:
     judge: Judge
     strategy: Strategy
     search: SearchStep | None
+    outlets: Outlets
 
 
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
@@ -62,12 +66,13 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
     judge = make_judge(settings, source)
     strategy = make_strategy(settings, source, judge)
+    parsers = make_parsers(settings)
     with source.placing():
-        scope = Scope(settings.scope)
+        scope = make_scope(settings)
     db = CrawlDb(folder / "crawl.db")
     frontier = make_frontier(db, settings, scope, strategy, clock)
-    http = Http(_with_sitemaps(settings), clock.now)
-    outage = Outage(http, Network(settings.fetch), clock)
+    http = Http(_accepting(settings), clock.now)
+    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store))
@@ -76,9 +81,30 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     if search:
         search.targets = strategy if isinstance(strategy, Targets) else None
         sinks.append(search)
-    parser = Parsers(HtmlParser(robot=settings.fetch.user_agent.split("/", 1)[0].split(" ", 1)[0].lower()))
-    crawl = Crawl(frontier, fetcher, Guarded(parser, folder), judge, strategy, sinks, content_digest)
-    return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search)
+    outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
+    sinks.append(outlets)
+    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest)
+    return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets)
+
+
+def judges() -> Plugins:
+    """The kinds of topics: ours, and those of installed packages."""
+    return Plugins(plugins.JUDGE, JUDGES)
+
+
+def strategies() -> Plugins:
+    """The kinds of strategies: ours, and those of installed packages."""
+    return Plugins(plugins.STRATEGY, STRATEGIES)
+
+
+def _named(kind: plugins.Kind, key: str, names: list[str], source: config.Source) -> tuple[Plugins, list[str]]:
+    """The plug-ins that a key of the configuration names, all of which must be installed."""
+    found = Plugins(kind)
+    for name in names:
+        if name not in found:
+            known = ", ".join(sorted(found)) or "none is installed"
+            raise source.blame(key, f"there is no {kind.word} {name!r} (there are: {known})")
+    return found, names
 
 
 def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], source: config.Source) -> Any:
@@ -96,33 +122,31 @@ def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], so
         return msgspec.convert(arguments, kinds[kind])
     except msgspec.ValidationError as error:
         raise source.blame(*config.explain(error, section)) from None
+    except TypeError as error:  # a field of a type that no TOML value can have
+        if isinstance(kinds, Plugins) and kind in kinds.theirs:
+            raise kinds.error(kind, f"cannot be made from crawl.toml: {error}") from error
+        raise
 
 
 def make_judge(settings: config.Config, source: config.Source) -> Any:
     """The judge of the topic, ready to judge."""
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
-    judge = make("topic", JUDGES, settings.topic, source)
-    with source.placing():
-        judge.prepare(source.path.parent, read_pages)
+    kinds = judges()
+    judge = make("topic", kinds, settings.topic, source)
+    if hasattr(judge, "prepare"):
+        with source.placing(), kinds.blaming(str(settings.topic["kind"]), "prepare"):
+            judge.prepare(source.path.parent, read_pages)
     return judge
 
 
 def make_strategy(settings: config.Config, source: config.Source, judge: Judge) -> Any:
-    kinds = STRATEGIES if settings.strategy.get("kind") in STRATEGIES else strategies()
+    kinds = strategies()
     strategy = make("strategy", kinds, settings.strategy, source)
     if hasattr(strategy, "prepare"):
-        with source.placing():
+        with source.placing(), kinds.blaming(str(settings.strategy["kind"]), "prepare"):
             strategy.prepare(source.path.parent, judge)
     return strategy
-
-
-def scope_of(settings: config.Config, excluded: Sequence[orders.Exclusion]) -> Scope:
-    """What crawl.toml and the user's later exclusions allow."""
-    scope = Scope(settings.scope)
-    for one in excluded:
-        scope.exclude(one.compiled())
-    return scope
 
 
 def make_frontier(
@@ -161,12 +185,59 @@ def make_search(
     if not rules.engine:
         return None
     with source.placing():
-        engine = make_engine(rules, settings.fetch.user_agent, source.path.parent, read_pages)
+        engine = _plugged_engine(rules, source) or make_engine(
+            rules, settings.fetch.user_agent, source.path.parent, read_pages
+        )
         site = site_of(rules, settings.scope.domains, settings.scope.hosts)
     ledger = Ledger(engine, db, rules, clock, lambda: frontier.paused)
     step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, None, site)
     frontier.more = step.more
     return step
+
+
+def _plugged_engine(rules: Search, source: config.Source) -> Engine | None:
+    """The engine of another package, made from the [search] section; None for one of ours."""
+    if rules.engine in ENGINES:
+        return None
+    kinds = Plugins(plugins.ENGINE)
+    if rules.engine not in kinds:
+        known = ", ".join(sorted([*ENGINES, *kinds]))
+        raise source.blame("search.engine", f"there is no search engine {rules.engine!r} (there are: {known})")
+    return PluggedEngine(kinds, rules.engine, kinds.make(rules.engine, rules))
+
+
+def make_parsers(settings: config.Config) -> Parsers:
+    """For HTML and sitemaps ours; for other content types those of installed packages."""
+    robot = settings.fetch.user_agent.split("/", 1)[0].split(" ", 1)[0].lower()
+    kinds = parser_kinds()
+    return Parsers(HtmlParser(robot=robot), others={name: kinds.make(name) for name in kinds.theirs})
+
+
+def parser_kinds() -> Plugins:
+    """Parsers by content type: the name of the entry point is the type."""
+    return Plugins(plugins.PARSER, dict.fromkeys(HTML_TYPES, HtmlParser))
+
+
+def make_scope(settings: config.Config, excluded: Sequence[orders.Exclusion] = ()) -> Scope:
+    """What crawl.toml and the user's later exclusions allow.
+
+    What the usual list of suffixes skips is fetched after all where an installed parser reads it.
+    """
+    rules = settings.scope
+    if rules.skip_suffixes == config.NO_PAGES:
+        read = {suffix.lstrip(".") for name in parser_kinds().theirs for suffix in mimetypes.guess_all_extensions(name)}
+        rules = replace(rules, skip_suffixes=[suffix for suffix in rules.skip_suffixes if suffix not in read])
+    scope = Scope(rules)
+    for one in excluded:
+        scope.exclude(one.compiled())
+    return scope
+
+
+def make_layers(http: Http, settings: config.Config, source: config.Source) -> Asks:
+    """HTTP, inside the layers of other packages if the configuration names some."""
+    if not settings.fetch.layers:
+        return http
+    return Layers(http, *_named(plugins.FETCHER, "fetch.layers", settings.fetch.layers, source))
 
 
 def make_fetcher(
@@ -188,8 +259,8 @@ def _warc(folder: Path, rules: config.Store) -> WarcWriter | None:
     return WarcWriter(folder / "warc", f"lycosa/{__version__}", rules.warc_max_bytes) if rules.warc else None
 
 
-def _with_sitemaps(settings: config.Config) -> config.Fetch:
-    extra = SITEMAP_TYPES if settings.scope.sitemaps else ()
+def _accepting(settings: config.Config) -> config.Fetch:
+    extra = [*(SITEMAP_TYPES if settings.scope.sitemaps else ()), *parser_kinds().theirs]
     return replace(settings.fetch, content_types=[*settings.fetch.content_types, *extra])
 
 

@@ -68,6 +68,7 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     backoff_s: Seconds = 10.0  # after the first failure; doubled with each further one
     give_up_after: Whole = 10  # failures to reach a host in a row; 0: never
     content_types: list[str] = field(default_factory=lambda: ["text/html", "application/xhtml+xml"])
+    layers: list[str] = []  # fetch layers of other packages, the first outermost
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,6 +85,7 @@ class Store(Struct, frozen=True, forbid_unknown_fields=True):
     warc: bool = True
     warc_max_bytes: Annotated[int, Meta(ge=1_000_000)] = 1_000_000_000
     log_visits: bool = False  # a line in crawl.log for each visit
+    sinks: list[str] = []  # sinks of other packages, that receive every visit too
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

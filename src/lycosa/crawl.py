@@ -10,13 +10,13 @@ from lycosa.errors import described
 from lycosa.judging import Failed, Judging
 from lycosa.types import (
     SEED_SCORE,
+    CrawlParser,
     Fetcher,
     Frontier,
     Judge,
     Link,
     Opens,
     Page,
-    Parser,
     Sink,
     Strategy,
     TooCostly,
@@ -30,7 +30,7 @@ class Crawl:
 
     frontier: Frontier
     fetcher: Fetcher
-    parser: Parser
+    parser: CrawlParser
     judge: Judge
     strategy: Strategy
     sinks: Sequence[Sink]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lycosa import config
-from lycosa.build import scope_of
+from lycosa.build import make_scope
 from lycosa.db import CrawlDb
 from lycosa.errors import StateError
 from lycosa.run import lock
@@ -18,7 +18,7 @@ def add(folder: Path, found: Sequence[str]) -> dict[str, str]:
     good = checked_urls(found)
     settings, _ = config.load(folder)
     with _changing(folder) as db:
-        scope = scope_of(settings, orders.exclusions(db))
+        scope = make_scope(settings, orders.exclusions(db))
         known = orders.known_urls(db, good)
         outcome = {url: scope.refuses(url) or ("known" if url in known else "added") for url in good}
         orders.add_seeds(db, [url for url, became in outcome.items() if became in ("added", "known")])
@@ -29,14 +29,14 @@ def count(folder: Path, what: orders.Exclusion) -> int:
     """How many waiting URLs an exclusion would drop."""
     settings, _ = config.load(folder)
     with _changing(folder) as db:
-        return len(orders.waiting_urls(db, what, scope_of(settings, orders.exclusions(db)).refuses))
+        return len(orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses))
 
 
 def exclude(folder: Path, what: orders.Exclusion) -> int:
     """Let the next run leave a host or a pattern alone; how many waiting URLs that drops."""
     settings, _ = config.load(folder)
     with _changing(folder) as db:
-        dropped = orders.waiting_urls(db, what, scope_of(settings, orders.exclusions(db)).refuses)
+        dropped = orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses)
         orders.add_exclusion(db, what)
     return len(dropped)
 

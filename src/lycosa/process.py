@@ -32,17 +32,18 @@ def loop_runner() -> Callable[[Any], Any]:
 @contextlib.contextmanager
 def on_signals(call: Callable[[], None]) -> Iterator[None]:
     """Call this when the user presses Ctrl-C or the process is told to end; afterwards all is as it was."""
-    loop = asyncio.get_running_loop()
-    handled = []
+    loop, before = asyncio.get_running_loop(), {}
     for number in (signal.SIGINT, signal.SIGTERM):
+        handler = signal.getsignal(number)
         with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
             loop.add_signal_handler(number, call)
-            handled.append(number)
+            before[number] = handler
     try:
         yield
     finally:
-        for number in handled:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 def usage() -> dict[str, float]:

@@ -18,12 +18,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.build import build, make_frontier, scope_of
+from lycosa.build import build, make_frontier, make_scope
 from lycosa.clock import WallClock
 from lycosa.errors import StateError, plugin_error
 from lycosa.frontier.out_of_turn import lease
 from lycosa.frontier.outlook import Outlook
 from lycosa.log import CrawlLog
+from lycosa.loops import blocking
 from lycosa.run import lock
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import fits, make_stamp, write_stamp
@@ -54,6 +55,7 @@ class Report(Struct, frozen=True):
     dropped: int  # URLs that waited before, and would not have been followed this time
 
 
+@blocking
 def rejudge_folder(folder: Path, watch: Callable[[int, int], None]) -> Report:
     """Judge a folder's pages again; `watch` is told how many of how many visits are done."""
     settings, source = config.load(folder)
@@ -93,7 +95,7 @@ class Replay:
         self.parts = parts = build(folder, settings, source, clock)
         self._clock = clock
         parts.crawl.fetcher = self
-        not_now = (parts.totals, parts.store, parts.search)
+        not_now = (parts.totals, parts.store, parts.search, parts.outlets)
         parts.crawl.sinks = [self, *(sink for sink in parts.crawl.sinks if sink not in not_now)]
 
     async def fetch(self, link: Link) -> Reply:
@@ -171,7 +173,7 @@ class Replay:
             db.put(f"state:{name}", state)
         db.put("strategy", str(parts.config.strategy["kind"]))
         write_stamp(db, make_stamp(parts.judge, str(parts.config.topic["kind"]), self.folder))
-        scope = scope_of(parts.config, orders.exclusions(db))
+        scope = make_scope(parts.config, orders.exclusions(db))
         loaded = make_frontier(db, parts.config, scope, parts.strategy, self._clock)
         loaded.load()
         loaded.refused.update(parts.frontier.refused)

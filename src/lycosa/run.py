@@ -94,6 +94,10 @@ class Run:
         except PluginError:
             self._commit(force=True)  # it is raised between two turns, so what is there is whole
             raise
+        except asyncio.CancelledError:
+            self._commit(force=True)  # all turns are whole: what the caller has seen stays
+            self.summary()
+            raise
         finally:
             await parts.http.close()
         self._commit(force=True)
@@ -104,6 +108,7 @@ class Run:
     def close(self) -> None:
         self.parts.store.close()
         self.parts.db.close()
+        self.parts.outlets.close()
 
     def stop(self, why: str = "stopped by the user", by_user: bool = True) -> None:
         """End the run at once. What is in flight still waits in crawl.db: the next run fetches it."""
@@ -155,6 +160,7 @@ class Run:
         self._spent_s = float(db.get("spent_s", "0"))
         parts.totals.load(db)
         parts.store.open()
+        parts.outlets.open(self.folder)
         parts.crawl.bodies.update(db.execute(_FIRST_BODIES))
         self._reopen(seeds, retry_failed)
         parts.frontier.load()

@@ -7,12 +7,12 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from lycosa import __version__, config, urls
-from lycosa.build import scope_of
+from lycosa.build import Parts, make_scope
 from lycosa.clock import WallClock
 from lycosa.control import Door, Request
 from lycosa.db import CrawlDb
@@ -20,7 +20,8 @@ from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin
 from lycosa.events import Event, Listeners, StateChange, Summary
 from lycosa.frontier.scope import Scope
 from lycosa.log import CrawlLog
-from lycosa.process import loop_runner, on_signals, prepare_process
+from lycosa.loops import blocking
+from lycosa.process import loop_runner, on_signals
 from lycosa.run import Run, lock
 from lycosa.store import orders
 from lycosa.types import Clock, Sink
@@ -136,6 +137,11 @@ class Session:
         return "paused" if frontier.paused else "crawling"
 
     @property
+    def parts(self) -> Parts:
+        """What the crawl is made of, for those who add to it before it starts."""
+        return self._run.parts
+
+    @property
     def skipped(self) -> list[str]:
         """Seeds that cannot be used, and why."""
         return self._run.skipped
@@ -203,7 +209,7 @@ class Session:
 
     def _scope(self) -> Scope:
         """As it is now, for use in another thread."""
-        return scope_of(self._settings, orders.exclusions(self._run.parts.db))
+        return make_scope(self._settings, orders.exclusions(self._run.parts.db))
 
     async def _waiting(self, what: orders.Exclusion, scope: Scope | None = None) -> list[int]:
         """Looked up beside the crawl: there may be millions."""
@@ -246,6 +252,19 @@ def _read_waiting(folder: Path, what: orders.Exclusion, scope: Scope) -> list[in
         return orders.waiting_urls(db, what, scope.refuses)
 
 
+@contextlib.contextmanager
+def naming_state(folder: Path) -> Iterator[None]:
+    """Tell a damaged crawl.db from a disk that is full or cannot be written."""
+    try:
+        yield
+    except (OSError, sqlite3.DatabaseError) as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF not in _CANNOT_WRITE:
+            raise StateError(folder / "crawl.db", f"is damaged ({error}); `lycosa check` says more") from error
+        problem = f"the disk is full or cannot be written ({error}); what was stored is safe"
+        raise StateError(folder, problem) from error
+
+
+@blocking
 def run_folder(
     folder: Path,
     overrides: list[str],
@@ -256,13 +275,7 @@ def run_folder(
     """Crawl a folder in this process until it is done, stopped or broken; for commands, not for libraries."""
     found = config.load(folder, overrides)[1].path.parent
     with lock(found):
-        prepare_process()
         session = Session(folder, overrides)
-        try:
+        with naming_state(folder):
             summary = loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True))
-        except (OSError, sqlite3.DatabaseError) as error:
-            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_FULL) & 0xFF not in _CANNOT_WRITE:
-                raise StateError(folder / "crawl.db", f"is damaged ({error}); `lycosa check` says more") from error
-            problem = f"the disk is full or cannot be written ({error}); what was stored is safe"
-            raise StateError(folder, problem) from error
         return summary, session

@@ -121,7 +121,13 @@ class Fetcher(Protocol):
 
 
 class Parser(Protocol):
-    def parse(self, reply: Reply) -> "Page | Awaitable[Page]": ...  # where it may take long, something to wait for
+    def parse(self, reply: Reply) -> Page: ...
+
+
+class CrawlParser(Protocol):
+    """What a crawl uses: any parser, or one that gives something to wait for where parsing may take long."""
+
+    def parse(self, reply: Reply) -> "Page | Awaitable[Page]": ...
 
 
 class Judge(Protocol):
@@ -201,6 +207,14 @@ class Explains(Protocol):
     judge nor loaded its state, so that an answer takes no time."""
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation: ...
+
+
+@runtime_checkable
+class Reports(Protocol):
+    """A strategy that can tell what it has learned, for `lycosa show`: headings, and under each names with a weight.
+    It is new, as crawl.toml describes it, with its saved state loaded."""
+
+    def learned(self) -> Mapping[str, Mapping[str, float]]: ...
 
 
 class Frontier(Protocol):

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from lycosa.contract import check_strategy
+from lycosa.contract.samples import odd_visits, web
 from lycosa.db import CrawlDb
 from lycosa.revision import Renews
 from lycosa.strategy import STRATEGIES
-from lycosa.strategy.contract import check_strategy, odd_visits, web
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import Explanation, Notes, Scored, Strategy, Visit
 
@@ -71,6 +72,19 @@ def test_strategy(kind: str, tmp_path: Path) -> None:
         check_strategy(maker.make, maker.resume)
     finally:
         maker.close()
+
+
+@pytest.mark.parametrize("kind", ["opic", "otie"])
+def test_a_strategy_works_without_a_crawl_database(kind: str) -> None:
+    def make() -> Strategy:
+        strategy: Any = STRATEGIES[kind]()
+        strategy.prepare(Path(), Topic())
+        return strategy  # type: ignore[no-any-return]
+
+    for visit in web():
+        strategy = make()
+        strategy.learn(visit)
+        assert len(strategy.score(visit)) == len(visit.page.links)
 
 
 def test_the_small_web_has_some_of_everything() -> None:
@@ -257,6 +271,12 @@ class NamelessSum(Good):
         return Explanation("it is short", {"length": 1.0})
 
 
+@dataclass
+class Boasts(Good):
+    def learned(self) -> dict[str, dict[str, float]]:
+        return {"visits": {"seen": float("inf") if self.seen_ else 0.0}}
+
+
 ONE = Good()
 
 
@@ -266,7 +286,7 @@ ONE = Good()
         (TooFew, "1 scores for the 2 links"),
         (Endless, "not finite"),
         (NotANumber, "not finite"),
-        (Words, "no number: 'high'"),
+        (Words, "not a number: 'high'"),
         (BeforeSeeds, "as high as a seed's"),
         (FearsFailures, "no page"),
         (Lowers, "less than either"),
@@ -280,12 +300,13 @@ ONE = Good()
         (NothingSaved, "after a restart without save and load"),
         (HalfSaved, "only one of save and load"),
         (NoStart, "model_ is learned, so it needs a default"),
-        (Plain, "no dataclass"),
+        (Plain, "not a dataclass"),
         (NoMerge, "no method merge"),
         (Evasive, "does not say why"),
         (ExplainsByText, "gives a str, not an Explanation"),
         (NamelessSum, "no name for their sum"),
-        (lambda: ONE, "a new strategy each time"),
+        (Boasts, "visits: seen is not finite"),
+        (lambda: ONE, "a new Good each time"),
     ],
 )
 def test_a_bad_one_is_told_what_is_wrong(make: Callable[[], Any], complaint: str) -> None:

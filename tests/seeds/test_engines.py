@@ -135,7 +135,7 @@ def test_bad_options_are_one_clear_line(options: dict[str, Any], problem: str) -
 
 @pytest.mark.parametrize(
     "options",
-    [{"engine": "google"}, {"alpha": 0}, {"results": 1_000}, {"per_day": -1}, {"uri": "x"}, {"timeout_s": -1.0}],
+    [{"engine": 7}, {"alpha": 0}, {"results": 1_000}, {"per_day": -1}, {"uri": "x"}, {"timeout_s": -1.0}],
 )
 def test_the_section_is_checked(options: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):

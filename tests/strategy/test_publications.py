@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lycosa.strategy.contract import check_strategy
+from lycosa.contract import check_strategy
 from lycosa.strategy.publications import Publications
 from lycosa.strategy.url_classes import save
 from lycosa.strategy.url_training import built_in, train

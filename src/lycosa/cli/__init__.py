@@ -18,6 +18,7 @@ from lycosa.cli.errors import explain
 from lycosa.cli.verbose import VERBOSE, be_verbose
 from lycosa.errors import LycosaError
 from lycosa.output.terminal import guard_terminal
+from lycosa.parse.memory import keep_memory
 
 app = typer.Typer(
     name="lycosa",
@@ -84,6 +85,7 @@ def lycosa(
 
 def main() -> None:
     guard_terminal()
+    keep_memory()
     try:
         if len(sys.argv) < 2 or sys.argv[1] not in _PLAIN:
             mount_the_rest()

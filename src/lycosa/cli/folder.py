@@ -6,7 +6,7 @@ import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -25,11 +25,12 @@ from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
 from lycosa.output.waits import read_waits
 from lycosa.output.why import draw_why, read_path, scored
+from lycosa.process import prepare_process
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
-from lycosa.strategy import STRATEGIES, explained, strategies
-from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored
+from lycosa.strategy import explained
+from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
@@ -79,6 +80,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     be_verbose(verbose)
     logs = bool(logging.getLogger("lycosa").handlers)  # log lines and a live display would overwrite each other
     console = terminal.console(stderr=json, live=not logs)
+    prepare_process()
     with Progress(console, directory.name or str(directory)) as progress:
         summary, session = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
     for line in session.skipped:
@@ -128,8 +130,19 @@ def complete_report(db: CrawlDb, top: int = 10) -> Report:
     """With what the user ordered since it began, and what the strategy has learned, if it does."""
     report = read_report(db, top)
     excluded = [*map(str, orders.exclusions(db))]
-    report = replace(report, added_seeds=orders.added_seeds(db), excluded=excluded)
-    return replace(report, learned=explained.learned(db)) if report.strategy == "learned" else report
+    found = explained.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
+    return replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
+
+
+def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:
+    kinds = build.strategies()
+    if kind not in kinds or not hasattr(kinds[kind], "learned"):
+        return {}
+    strategy = _remade(kind, *config.load(Path(db.path).parent))
+    with kinds.blaming(kind, "learned"):
+        if isinstance(strategy, Stateful) and (state := db.get("state:strategy")):
+            strategy.load(msgspec.json.decode(state))
+        return {heading: dict(weights) for heading, weights in strategy.learned().items()}
 
 
 def why(
@@ -141,7 +154,7 @@ def why(
     db = _open(directory)
     path = read_path(db, url)
     step = path[-1]
-    refused = build.scope_of(settings, orders.exclusions(db)).refuses(step.url, step.depth)
+    refused = build.make_scope(settings, orders.exclusions(db)).refuses(step.url, step.depth)
     waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
     draw_why(path, terminal.console(), _explained(db, settings, source, scored(path)), waits)
 
@@ -149,12 +162,18 @@ def why(
 def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link: Scored) -> Explanation | None:
     """What the strategy says; it is made from crawl.toml, unless `--strategy` chose another."""
     kind = db.get("strategy")
-    kinds = STRATEGIES if kind in STRATEGIES else strategies()
+    kinds = build.strategies()
     if kind not in kinds or link.score >= SEED_SCORE:
         return None
+    strategy = _remade(kind, settings, source)
+    with kinds.blaming(kind, "explain"):
+        return strategy.explain(link, db) if isinstance(strategy, Explains) else None
+
+
+def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:
+    """The strategy of a crawl, as new."""
     options = settings.strategy if settings.strategy.get("kind") == kind else {"kind": kind}
-    strategy = build.make("strategy", kinds, options, source)
-    return strategy.explain(link, db) if isinstance(strategy, Explains) else None
+    return build.make("strategy", build.strategies(), options, source)
 
 
 def _open(directory: Path) -> CrawlDb:

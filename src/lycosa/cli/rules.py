@@ -17,7 +17,6 @@ from rich.text import Text
 from lycosa import build, config
 from lycosa.cli.mining import MOST_PAGES, Mine
 from lycosa.clock import WallClock
-from lycosa.judge import JUDGES
 from lycosa.judge.corpus import ReadPages
 from lycosa.output import terminal
 from lycosa.output.rules_picture import draw_rules
@@ -124,7 +123,7 @@ def _load(path: Path) -> Topic:
     settings, source = config.load(path)
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
-    judge = build.make("topic", JUDGES, settings.topic, source)
+    judge = build.make("topic", build.judges(), settings.topic, source)
     if not hasattr(judge, "targets"):
         raise source.blame("topic.kind", "rules are mined from classes: the topic must have some, as a taxonomy does")
     ours = settings.strategy.get("kind") == "rules"

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import msgspec
 import typer
@@ -14,22 +14,30 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from lycosa import build, config, urls
+from lycosa import build, urls
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
-from lycosa.judge import JUDGES, model, training
+from lycosa.judge import model, training
 from lycosa.judge.classifier import Section
-from lycosa.judge.corpus import ReadPages, Source, labelled_pages
+from lycosa.judge.corpus import ReadPages
 from lycosa.judge.ontology import Ontology
-from lycosa.judge.training import Learner
 from lycosa.output import terminal
 from lycosa.output.ontology_picture import draw as draw_concepts
 from lycosa.output.ontology_picture import tree_lines
 from lycosa.output.topic_report import draw, measure, tables
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
-from lycosa.stamp import fits
-from lycosa.types import BadInput, Judge, Page, Reply, Stateful, Verdict
+from lycosa.topics import (
+    Topic,
+    find_labelled,
+    judge_each,
+    judge_labelled,
+    learner,
+    load,
+    prepare,
+    recall,
+    targets,
+)
+from lycosa.types import BadInput, Page, Reply, Verdict
 
 app = typer.Typer(help="Train, test, show and try the judge of a topic.", no_args_is_help=True)
 
@@ -46,31 +54,6 @@ class Describes(Protocol):
     """A judge that can say what it looks for."""
 
     def describe(self, top: int) -> list[Section]: ...
-
-
-class Topic(NamedTuple):
-    """A judge that is not prepared yet, and where its files are."""
-
-    judge: Any
-    kind: str
-    folder: Path
-    settings: config.Config
-    source: config.Source
-
-
-def load(path: Path) -> Topic:
-    settings, source = config.load(path)
-    if not settings.topic:
-        raise source.blame("topic", "this section is needed: say what to look for")
-    judge = build.make("topic", JUDGES, settings.topic, source)
-    return Topic(judge, str(settings.topic["kind"]), source.path.parent, settings, source)
-
-
-def learner(topic: Topic, instead: str) -> Learner:
-    if not hasattr(topic.judge, "recipe"):
-        raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} {instead}")
-    judge: Learner = topic.judge
-    return judge
 
 
 @app.command()
@@ -109,7 +92,7 @@ def evaluate(
         results = list(_on(topic, on, progress) if on else _folds(topic, folds, seed, progress))
     if not results:
         raise BadInput(f"--on {on}: no labelled page there")
-    wanted = _wanted(topic, [label for label, _ in results], target or [])
+    wanted = targets(topic, [label for label, _ in results], target or [], "--target")
     report = measure(results, wanted)
     if json:
         typer.echo(msgspec.json.encode(report).decode())
@@ -184,7 +167,7 @@ def judge_pages(
     """The verdict on pages, and the reasons: the terms that moved it most."""
     topic = _prepared(path)
     found = list(_gather(topic, pages))
-    verdicts = asyncio.run(_judge_each(topic.judge, [page for _, page, _ in found]))
+    verdicts = asyncio.run(judge_each(topic.judge, [page for _, page, _ in found]))
     rows = [(name, error, verdict) for (name, _, error), verdict in zip(found, verdicts, strict=True)]
     if json:
         plain = [{"page": name, "error": error, **msgspec.to_builtins(verdict)} for name, error, verdict in rows]
@@ -202,15 +185,8 @@ def _prepared(path: Path) -> Topic:
     """The topic as the crawl knows it by now, if it has begun."""
     topic = load(path)
     with topic.source.placing(), _progress() as progress:
-        topic.judge.prepare(topic.folder, _watched(progress))
-    database = topic.folder / "crawl.db"
-    if database.exists() and isinstance(topic.judge, Stateful):
-        db = CrawlDb(database, readonly=True).open()
-        try:
-            if fits(topic.judge, state := db.get("state:judge")):
-                topic.judge.load(msgspec.json.decode(state))
-        finally:
-            db.close()
+        prepare(topic, _watched(progress))
+    recall(topic)
     return topic
 
 
@@ -238,47 +214,10 @@ def _folds(topic: Topic, number: int, seed: int, progress: Progress) -> Iterator
         yield from part
 
 
-def _on(topic: Topic, on: str, progress: Progress) -> Iterator[tuple[str, Verdict]]:
+def _on(topic: Topic, on: str, progress: Progress) -> list[tuple[str, Verdict]]:
     """Pages that somebody labelled, judged as a crawl would judge them."""
-    topic.judge.prepare(topic.folder, _watched(progress))
-    pages, colon, labels = on.rpartition(":")
-    source = Source(Path(pages), Path(labels)) if colon else Source(Path(on))
-    if not source.pages.exists() or not (colon or source.pages.is_dir()):
-        raise BadInput(f"--on {on}: neither WARC:LABELS nor a folder with one sub-folder a label")
-    labelled = labelled_pages(source, _watched(progress), nested=topic.kind == "taxonomy")
-    judged = asyncio.run(_judge_all(topic.judge, ((label, page) for _, label, page in labelled)))
-    known = topic.judge.classifier_.labels if hasattr(topic.judge, "recipe") else []
-    for label, verdict in judged:
-        yield topic.judge.class_of(label, known) if known else label, verdict
-
-
-async def _judge_all(judge: Judge, named: Iterable[tuple[str, Page]]) -> list[tuple[str, Verdict]]:
-    return [(name, await judge.judge(page)) for name, page in named]
-
-
-async def _judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
-    """Each page as if it were the next one of the crawl: what is learned from a page is forgotten before the next."""
-    before = judge.save() if isinstance(judge, Stateful) else None
-    found = []
-    for page in pages:
-        found.append(await judge.judge(page))
-        if before is not None and isinstance(judge, Stateful):
-            judge.load(before)
-    return found
-
-
-def _wanted(topic: Topic, labels: Sequence[str], target: list[str]) -> list[str]:
-    """The labels of the tested pages that are on topic."""
-    if hasattr(topic.judge, "recipe"):
-        judge: Learner = topic.judge
-        return judge.targets(sorted(set(labels)))
-    if missing := set(target) - set(labels):
-        raise BadInput(
-            f"--target {sorted(missing)[0]}: no page has this label (there are: {', '.join(sorted(set(labels)))})"
-        )
-    if not target:
-        raise BadInput("--target: say which labels are on topic")
-    return target
+    prepare(topic, _watched(progress))
+    return asyncio.run(judge_labelled(topic, find_labelled(topic, on, _watched(progress), "--on")))
 
 
 def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str]]:

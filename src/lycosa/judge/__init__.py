@@ -1,4 +1,4 @@
-"""Is the page on topic, and why? One file a kind of topic; here is where a name becomes a class."""
+"""Is the page on topic, and why? One file a kind of topic; here are their names."""
 
 from lycosa.judge.examples import Examples
 from lycosa.judge.keywords import Keywords

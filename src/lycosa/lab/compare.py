@@ -31,7 +31,9 @@ from lycosa.lab.results import Facts, Results, Run, Timing, facts, measure
 from lycosa.lab.tasks import Plan, slug
 from lycosa.lab.webs import open_web
 from lycosa.lab.writing import make_folder, writing
-from lycosa.strategy import strategies
+from lycosa.parse.memory import keep_memory
+from lycosa.plugins import STRATEGY, Plugins
+from lycosa.strategy import STRATEGIES
 from lycosa.types import BadInput
 
 Watch = Callable[[str, int, int], None]  # what is done now, how much of it is done, of how much
@@ -116,7 +118,7 @@ def _work(missing: Sequence[Job], jobs: int) -> Iterator[None]:
             yield
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(missing)), context, _leave_to_parent) as pool:
+    with ProcessPoolExecutor(min(jobs, len(missing)), context, _prepare_worker) as pool:
         started = [pool.submit(_run_encoded, msgspec.json.encode(job)) for job in missing]
         try:
             for finished in as_completed(started):
@@ -126,9 +128,11 @@ def _work(missing: Sequence[Job], jobs: int) -> Iterator[None]:
             pool.shutdown(wait=True, cancel_futures=True)  # what is under way is finished and kept
 
 
-def _leave_to_parent() -> None:
-    """Ctrl-C reaches every process of a terminal; one of them is enough to see to it."""
+def _prepare_worker() -> None:
+    """Ctrl-C reaches every process of a terminal; one of them is enough to see to it. The process is ours alone, so
+    what makes the command line's parser quick may be done here too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_memory()
 
 
 def _run_encoded(job: bytes) -> None:
@@ -164,8 +168,8 @@ def _web(name: str, folder: str) -> Pages:
     return open_web(name, Path(folder))
 
 
-def _kinds() -> dict[str, type]:
-    return {**strategies(), "random": bounds.Random}
+def _kinds() -> Plugins:
+    return Plugins(STRATEGY, {**STRATEGIES, "random": bounds.Random})
 
 
 def _varies(options: dict[str, Any]) -> bool:

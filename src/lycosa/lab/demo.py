@@ -28,6 +28,7 @@ from lycosa.lab.writing import writing
 from lycosa.output import terminal
 from lycosa.output.progress import Progress
 from lycosa.output.show import chart
+from lycosa.parse.memory import keep_memory
 from lycosa.run import Run, lock
 from lycosa.types import BadInput
 
@@ -182,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     started = time.monotonic()
     console = terminal.console()
+    keep_memory()
     try:
         if (
             options.out.exists()

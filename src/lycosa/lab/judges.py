@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import __version__, build, config
-from lycosa.judge import JUDGES, classifier, model
+from lycosa.judge import classifier, model
 from lycosa.judge.corpus import digest, sources
 from lycosa.lab.answer import Pages
 from lycosa.lab.recorded import warc_files
@@ -87,7 +87,7 @@ class Makers(Struct, frozen=True):
             raise source.blame("topic", "this section is needed: say what to look for")
         home = str(source.path.parent)
         found = Judging(settings.topic, home, home)
-        judge = build.make("topic", JUDGES, settings.topic, source)
+        judge = build.make("topic", build.judges(), settings.topic, source)
         if not hasattr(judge, "recipe"):
             return found
         return replace(self._ready(found), home=home)
@@ -112,7 +112,7 @@ class Makers(Struct, frozen=True):
 
     def _ready(self, judging: Judging) -> Judging:
         """Trained, unless one that was trained on the same with the same options is there."""
-        judge = build.make("topic", JUDGES, judging.options, judging.source())
+        judge = build.make("topic", build.judges(), judging.options, judging.source())
         pages = digest(sources(Path(judging.folder), judge.examples, judge.labels))
         folder = self.out / _TOPICS / _digest(judge.KIND, judge.recipe(), pages)
         judging = replace(judging, home=str(folder.absolute()), model=str((folder / model.NAME).absolute()))
@@ -139,9 +139,10 @@ def _write_pages(web: Pages, names: Iterable[str], folder: Path) -> None:
 
 def judge_of(judging: Judging) -> Any:
     """A new judge, ready to judge: judges learn while they crawl."""
-    judge = build.make("topic", JUDGES, judging.options, judging.source())
+    judge = build.make("topic", build.judges(), judging.options, judging.source())
     if not judging.model:
-        judge.prepare(Path(judging.folder), read_pages)
+        if hasattr(judge, "prepare"):
+            judge.prepare(Path(judging.folder), read_pages)
         return judge
     judge.classifier_ = classifier.load(Path(judging.model), judge.KIND)
     if not judge.targets(judge.classifier_.labels):

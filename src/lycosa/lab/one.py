@@ -21,6 +21,7 @@ from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.lab.recorded import start_urls
 from lycosa.lab.replay import Fenced, ReplayFetcher, Web
+from lycosa.loops import blocking
 from lycosa.parse import Parsers, content_digest
 from lycosa.store.visits import Totals
 from lycosa.types import Judge, Link, Sink, Strategy, Visit
@@ -131,6 +132,7 @@ class Fetches:
         )
 
 
+@blocking
 def crawl_web(  # noqa: PLR0913
     web: Web,
     seeds: Iterable[str],

@@ -1,7 +1,7 @@
 """What a table of results holds: a row for each page visited, or a row for each link found."""
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -21,6 +21,7 @@ def _score(table: str) -> str:
     return f"CASE WHEN {table}.score < {SEED_SCORE} THEN {table}.score END"
 
 
+Rows = Generator[Row, None, None]  # to be closed before the database is
 TEXT = "text"
 _PAGES = {
     "n": _Column("whole"),
@@ -92,7 +93,7 @@ def _chosen(names: Sequence[str], known: dict[str, _Column]) -> Columns:
     return found
 
 
-def page_rows(db: CrawlDb, columns: Columns, wanted: Wanted, text_of: Callable[[str, int], str]) -> Iterator[Row]:
+def page_rows(db: CrawlDb, columns: Columns, wanted: Wanted, text_of: Callable[[str, int], str]) -> Rows:
     """In the order of fetching. `text_of` reads the text of a page, given its WARC file and offset."""
     chosen = [_PAGES[name].sql or name for name in columns]
     where = "CASE WHEN error = '' AND digest != '' THEN warc ELSE '' END, warc_offset"
@@ -108,7 +109,7 @@ def page_rows(db: CrawlDb, columns: Columns, wanted: Wanted, text_of: Callable[[
         yield cells
 
 
-def link_rows(db: CrawlDb, columns: Columns) -> Iterator[Row]:
+def link_rows(db: CrawlDb, columns: Columns) -> Rows:
     """Link after link, by the page they are on. The anchor is known of the link that led to the target first or best;
     the score is what the target is worth now, or was worth when it was fetched."""
     chosen = [_LINKS[name].sql for name in columns]

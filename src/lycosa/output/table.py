@@ -9,12 +9,15 @@ from datetime import UTC, datetime
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from msgspec.json import Encoder
 
 from lycosa.output.files import replacing, unwritable
 from lycosa.types import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMATS = ("jsonl", "csv", "parquet")
 # text; whole and real numbers; yes or no; seconds since the epoch, written as a date; names with a number each
@@ -83,11 +86,31 @@ def _write_csv(rows: Iterable[list[Any]], columns: Columns, file: BinaryIO) -> i
 
 
 def _write_parquet(rows: Iterator[list[Any]], columns: Columns, file: BinaryIO) -> int:
+    schema, batches = _arrow(rows, columns, "writing parquet")
+    import pyarrow.parquet as pq
+
+    count = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            count += batch.num_rows
+    return count
+
+
+def arrow_table(rows: Iterable[Row], columns: Columns) -> "pa.Table":
+    """All rows in memory, for programs."""
+    schema, batches = _arrow(_cells(rows, columns), columns, "a table")
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches, schema)
+
+
+def _arrow(rows: Iterator[list[Any]], columns: Columns, what: str) -> "tuple[pa.Schema, Iterator[pa.RecordBatch]]":
+    """The types of the columns, and the rows in batches."""
     try:
         import pyarrow as pa
-        import pyarrow.parquet as pq
     except ImportError as error:
-        raise BadInput("writing parquet needs pyarrow: pip install 'lycosa[tables]'") from error
+        raise BadInput(f"{what} needs pyarrow: pip install 'lycosa[tables]'") from error
     kinds = {
         "text": pa.string(),
         "whole": pa.int64(),
@@ -96,9 +119,10 @@ def _write_parquet(rows: Iterator[list[Any]], columns: Columns, file: BinaryIO) 
         "date": pa.timestamp("us", tz="UTC"),
         "shares": pa.map_(pa.string(), pa.float64()),
     }
-    schema, count = pa.schema([(name, kinds[kind]) for name, kind in columns.items()]), 0
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
     dates, shares = _places(columns, "date"), _places(columns, "shares")
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+
+    def batches() -> "Iterator[pa.RecordBatch]":
         while batch := list(islice(rows, _BATCH_ROWS)):
             table = [list(column) for column in zip(*batch, strict=True)]
             for index in dates:
@@ -106,9 +130,9 @@ def _write_parquet(rows: Iterator[list[Any]], columns: Columns, file: BinaryIO) 
             for index in shares:
                 table[index] = [list(cell.items()) for cell in table[index]]
             arrays = [pa.array(column, field.type) for column, field in zip(table, schema, strict=True)]
-            writer.write_batch(pa.record_batch(arrays, schema=schema))
-            count += len(batch)
-    return count
+            yield pa.record_batch(arrays, schema=schema)
+
+    return schema, batches()
 
 
 def _cells(rows: Iterable[Row], columns: Columns) -> Iterator[list[Any]]:

@@ -1,6 +1,6 @@
-"""From a Reply to a Page: HTML and sitemaps."""
+"""From a Reply to a Page: HTML, sitemaps, and what parsers of other packages read."""
 
-from lycosa.parse.by_type import SITEMAP_TYPES, Parsers
+from lycosa.parse.by_type import HTML_TYPES, SITEMAP_TYPES, Parsers
 from lycosa.parse.guard import Guarded
 from lycosa.parse.html import HtmlParser
 from lycosa.parse.main_text import main_text
@@ -8,6 +8,7 @@ from lycosa.parse.simhash import content_digest, distance, simhash
 from lycosa.parse.sitemap import SitemapParser
 
 __all__ = [
+    "HTML_TYPES",
     "SITEMAP_TYPES",
     "Guarded",
     "HtmlParser",

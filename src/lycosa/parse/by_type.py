@@ -1,11 +1,13 @@
 """Which parser reads a reply? The content type decides, and the first tag where the type leaves it open."""
 
+from collections.abc import Mapping
+
 from lycosa.parse.html import HtmlParser
 from lycosa.parse.sandbox import Sandbox
 from lycosa.parse.sitemap import SITEMAP_ROOTS, SitemapParser, is_packed, root_element
-from lycosa.types import Page, Reply
+from lycosa.types import Page, Parser, Reply
 
-_HTML = ("text/html", "application/xhtml+xml")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 SITEMAP_TYPES = (  # what sitemaps come as, beside HTML by mistake
     "application/xml",
     "text/xml",
@@ -19,12 +21,18 @@ _SITEMAP_NAMES = ("sitemap", "urllist")
 
 
 class Parsers:
-    """One parser for whatever the web answers: HTML and sitemaps are read, all else is a ValueError."""
+    """One parser for whatever the web answers: HTML, sitemaps and what `others` can read; all else is a ValueError."""
 
-    def __init__(self, html: HtmlParser | None = None, sitemap: SitemapParser | None = None) -> None:
+    def __init__(
+        self,
+        html: HtmlParser | None = None,
+        sitemap: SitemapParser | None = None,
+        others: Mapping[str, Parser] | None = None,
+    ) -> None:
         self.html = html or HtmlParser()
         self.sitemap = sitemap or SitemapParser()
-        self.sandbox = Sandbox(self.html.max_links, self.html.robot)
+        self.others = others or {}  # by content type
+        self.sandbox = Sandbox(self.html.max_links, self.html.robot, others=self.others)
 
     def parse(self, reply: Reply) -> Page:
         """The page of a reply; ValueError with a short reason if nobody can read it, or if it would take too long."""
@@ -38,18 +46,20 @@ class Parsers:
         """As `parse`, in this process, however long it takes."""
         return self._parser(reply).parse(reply)
 
-    def _parser(self, reply: Reply) -> HtmlParser | SitemapParser:
+    def _parser(self, reply: Reply) -> Parser:
         body = reply.body
         kind = reply.content_type.partition(";")[0].strip().lower()
-        if kind in _HTML and body[:5] != b"<?xml":  # XHTML, or a sitemap under the wrong label
+        if kind in HTML_TYPES and body[:5] != b"<?xml":  # XHTML, or a sitemap under the wrong label
             return self.html
         root = root_element(body)
         if root in SITEMAP_ROOTS:
             return self.sitemap
-        if kind in _HTML or (root == "html" and not is_packed(body)) or (root and not kind):
+        if kind in HTML_TYPES or (root == "html" and not is_packed(body)) or (root and not kind):
             return self.html
         if (kind == "text/plain" or is_packed(body)) and _is_named_sitemap(reply):
             return self.sitemap
+        if kind in self.others:
+            return self.others[kind]
         raise ValueError(f"{kind or 'no content type'}: neither HTML nor a sitemap")
 
 

@@ -12,7 +12,6 @@ from lycosa.parse.addresses import Addresses
 from lycosa.parse.charset import to_utf8
 from lycosa.parse.links import Finds
 from lycosa.parse.marks import unmarked, without_marks
-from lycosa.parse.memory import keep_memory
 from lycosa.parse.notes import Notes, forbids_following, language
 from lycosa.parse.simhash import simhash
 from lycosa.parse.thin import thin
@@ -32,7 +31,6 @@ class HtmlParser:
 
     def parse(self, reply: Reply) -> Page:
         """The page of a reply; ValueError if it cannot be read."""
-        keep_memory()
         html = thin(to_utf8(reply.body, reply.content_type))
         page = self._read(html, reply)
         if page is None:  # it holds our marks, or links in an element that no reader sees

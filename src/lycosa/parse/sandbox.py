@@ -14,11 +14,12 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO
 
 import msgspec
 
+from lycosa.plugins import PARSER, Plugins
 from lycosa.types import Page, Reply, TooCostly
 
 CPU_S = 3.0  # the largest ordinary pages, 5 MB, take about one second
@@ -30,9 +31,17 @@ _MOST_BYTES = 256 << 20  # of an answer
 class Sandbox:
     """One process, started by the first page and used by one thread at a time."""
 
-    def __init__(self, max_links: int, robot: str, cpu_s: float = CPU_S, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(
+        self,
+        max_links: int,
+        robot: str,
+        cpu_s: float = CPU_S,
+        memory_bytes: int = MEMORY_BYTES,
+        others: Iterable[str] = (),
+    ) -> None:
+        """`others`: content types that parsers of installed packages read."""
         self.cpu_s = cpu_s
-        self._arguments = [str(max_links), robot, str(cpu_s), str(memory_bytes)]
+        self._arguments = [str(max_links), robot, str(cpu_s), str(memory_bytes), *others]
         self._process: subprocess.Popen[bytes] | None = None
         self._one_at_a_time = threading.Lock()
         self._closed = False
@@ -118,14 +127,15 @@ def read_message(file: IO[bytes]) -> bytes | None:
     return message if size and len(message) == size else None
 
 
-def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int) -> None:
+def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int, others: Sequence[str]) -> None:
     """The process itself: a reply in, a page or the reason why there is none out."""
     from lycosa.parse.by_type import Parsers
     from lycosa.parse.html import HtmlParser
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    parsers = Parsers(HtmlParser(max_links, robot))
+    kinds = Plugins(PARSER)
+    parsers = Parsers(HtmlParser(max_links, robot), others={name: kinds.make(name) for name in others if name in kinds})
     while (question := read_message(sys.stdin.buffer)) is not None:
         _allow(time.process_time() + cpu_s)
         write_message(sys.stdout.buffer, _answer(parsers.parse_here, msgspec.msgpack.decode(question, type=Reply)))
@@ -146,4 +156,4 @@ def _answer(parse: Callable[[Reply], Page], reply: Reply) -> bytes:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+    _serve(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

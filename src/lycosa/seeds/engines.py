@@ -6,7 +6,7 @@ An engine answers or raises EngineFailure; who asks, how often and what happens 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Protocol
 from urllib.parse import quote
 
 import aiohttp
@@ -20,11 +20,13 @@ from lycosa.errors import ConfigError
 from lycosa.text import words
 from lycosa.types import Page
 
+ENGINES = ("local", "searxng", "template")
+
 
 class Search(Struct, frozen=True, forbid_unknown_fields=True):
     """The [search] section: whom to ask for more links when the frontier runs dry, and how often."""
 
-    engine: Literal["", "searxng", "template", "local"] = ""  # empty: no search
+    engine: str = ""  # one of ENGINES, or of another package; empty: no search
     url: str = ""  # searxng: its address; template: any address with {query}, {site}, {k}
     path: str = "results[].url"  # template: where the URLs stand in the JSON answer
     headers: dict[str, str] = {}  # sent with each query, as an engine's key

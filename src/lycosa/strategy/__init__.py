@@ -1,11 +1,4 @@
-"""What is a link worth? One file a strategy; here is where a name becomes a class.
-
-Other packages add theirs by an entry point of the group `lycosa.strategies`; `contract.py` checks any of them.
-"""
-
-import dataclasses
-import logging
-from importlib.metadata import entry_points
+"""What is a link worth? One file a strategy; here are their names. Other packages add theirs: see plugins.py."""
 
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.breadth import BreadthFirst
@@ -19,7 +12,6 @@ from lycosa.strategy.publications import Publications
 from lycosa.strategy.rules import Rules
 from lycosa.strategy.tids import TidsStrategy
 
-GROUP = "lycosa.strategies"
 STRATEGIES: dict[str, type] = {
     "best-first": BestFirst,
     "breadth-first": BreadthFirst,
@@ -33,26 +25,3 @@ STRATEGIES: dict[str, type] = {
     "rules": Rules,
     "tids": TidsStrategy,
 }
-
-_log = logging.getLogger(__name__)
-
-
-def strategies() -> dict[str, type]:
-    """Ours and those of installed packages. One that cannot be used is named in the log and left out: it must not stop
-    a crawl that does not ask for it."""
-    found = dict(STRATEGIES)
-    for point in entry_points(group=GROUP):
-        place = f"strategy {point.name!r} ({point.value})"
-        if point.name in found:
-            _log.warning("%s: left out, there is one of this name", place)
-            continue
-        try:
-            kind = point.load()
-        except Exception as error:  # whatever a stranger's module does when it is imported
-            _log.warning("%s: left out, it cannot be loaded: %s: %s", place, type(error).__name__, error)
-            continue
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            found[point.name] = kind
-        else:
-            _log.warning("%s: left out, it is no dataclass", place)
-    return found

@@ -19,7 +19,7 @@ class Opic:
 
     list_size: int = 50  # URLs chosen at once, the richest first
 
-    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default=lambda url, depth: "")
+    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
     gift_: float = field(init=False, repr=False, default=0.0)  # what every URL known at the time got from dead ends
     known_: int = field(init=False, repr=False, default=0)  # how many URLs there are to share such a gift
 

@@ -40,10 +40,10 @@ class Otie:
     list_size: int = 50  # URLs chosen at once, the richest first
     recrawl: bool = True  # does the richest fetched page pass on what it got?
 
-    db_: Any = field(init=False, repr=False, default=None)  # where notes on fetched pages are kept
+    db_: Any = field(init=False, repr=False, default_factory=lambda: _Memory())  # keeps notes on fetched pages
     judge_: Any = field(init=False, repr=False, default=None)
-    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default=lambda url, depth: "")
-    scale_: Callable[[float], None] = field(init=False, repr=False, default=lambda factor: None)
+    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
+    scale_: Callable[[float], None] = field(init=False, repr=False, default_factory=lambda: lambda factor: None)
     relevance_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages
     cash_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages that got some
     same_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # further addresses of fetched pages
@@ -164,3 +164,19 @@ class Otie:
         self.relevance_ = {url: float(text) for url, text in self.db_.notes("relevance:")}
         self.same_ = dict(self.db_.notes("same:"))
         self.cash_ = {url: cash for url, text in self.db_.notes("cash:") if (cash := float(text)) > 0}
+
+
+class _Memory:
+    """Notes of a strategy that is used without a crawl.db."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, str] = {}
+
+    def note(self, key: str, value: str) -> None:
+        self._notes[key] = value
+
+    def noted(self, key: str) -> str:
+        return self._notes.get(key, "")
+
+    def notes(self, prefix: str) -> list[tuple[str, str]]:
+        return [(key.removeprefix(prefix), value) for key, value in self._notes.items() if key.startswith(prefix)]

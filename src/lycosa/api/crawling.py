@@ -1,0 +1,87 @@
+"""Crawl a folder from a program: with a summary at the end, or visit by visit as they come."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lycosa import config
+from lycosa.api.written import overrides
+from lycosa.crawl import Crawl
+from lycosa.run import lock
+from lycosa.session import Session, naming_state
+from lycosa.types import Fetcher, Link, Reply, Visit
+
+Summary = dict[str, Any]
+Changes = Mapping[str, Any] | None  # section.key to value
+Watch = Callable[[Summary], None] | None
+_MOST_WAITING = 64  # visits that nobody has taken yet; then the crawl waits
+
+
+class Plan:
+    """One run of a folder, as somebody wants it."""
+
+    def __init__(self, seeds: Sequence[str], changes: Changes, retry_failed: bool) -> None:
+        self.seeds = list(seeds)
+        self.overrides = overrides(changes or {})
+        self.retry_failed = retry_failed
+
+
+async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | None" = None) -> Summary:
+    """Crawl until it is over or cancelled; the process is left as it is: no signal handlers, no settings."""
+    found = config.load(folder, plan.overrides)[1].path.parent
+    with lock(found), naming_state(folder):
+        session = Session(folder, plan.overrides)
+        if live:
+            live.join(session.parts.crawl)
+        return await session.run(plan.seeds, watch or (lambda summary: None), plan.retry_failed)
+
+
+async def follow(folder: Path, plan: Plan) -> AsyncGenerator[Visit, None]:
+    """Crawl, and give each visit as soon as it is made. Whoever stops taking them stops the crawl."""
+    live = Live()
+    crawling = asyncio.ensure_future(crawl(folder, plan, live=live))
+    crawling.add_done_callback(lambda _: live.changed.set())
+    try:
+        while live.waiting or not crawling.done():
+            if live.waiting:
+                yield live.take()
+            else:
+                live.changed.clear()
+                await live.changed.wait()
+        await crawling
+    finally:
+        crawling.cancel()
+        await asyncio.gather(crawling, return_exceptions=True)
+
+
+class Live:
+    """A sink that keeps visits until somebody takes them, and a fetcher that waits while there are too many."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[Visit] = deque()
+        self.changed = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._fetcher: Fetcher
+
+    def join(self, crawl: Crawl) -> None:
+        self._fetcher, crawl.fetcher = crawl.fetcher, self
+        crawl.sinks = [*crawl.sinks, self]
+
+    async def fetch(self, link: Link) -> Reply:
+        await self._room.wait()
+        return await self._fetcher.fetch(link)
+
+    def write(self, visit: Visit) -> None:
+        self.waiting.append(visit)
+        self.changed.set()
+        if len(self.waiting) >= _MOST_WAITING:
+            self._room.clear()
+
+    def take(self) -> Visit:
+        visit = self.waiting.popleft()
+        if len(self.waiting) < _MOST_WAITING:
+            self._room.set()
+        return visit

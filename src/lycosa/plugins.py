@@ -1,0 +1,127 @@
+"""Parts from other packages: found by entry point, loaded only when a crawl names them.
+
+A plug-in that cannot be used is one line that names its package and entry point; as long as no crawl asks for it, it
+does no harm.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NamedTuple
+
+from lycosa.types import BadInput
+
+
+class Kind(NamedTuple):
+    """What a plug-in can be."""
+
+    word: str
+    group: str  # of entry points
+    methods: tuple[str, ...]  # that it must have
+    has_keys: bool = False  # is it a dataclass, whose fields are keys of crawl.toml?
+
+
+JUDGE = Kind("judge", "lycosa.judges", ("judge",), has_keys=True)
+STRATEGY = Kind("strategy", "lycosa.strategies", ("score", "merge", "learn"), has_keys=True)
+PARSER = Kind("parser", "lycosa.parsers", ("parse",))
+SINK = Kind("sink", "lycosa.sinks", ("write",))
+ENGINE = Kind("search engine", "lycosa.engines", ("search",))
+FETCHER = Kind("fetch layer", "lycosa.fetchers", ("fetch",))
+KINDS = (JUDGE, STRATEGY, PARSER, SINK, ENGINE, FETCHER)
+
+_log = logging.getLogger(__name__)
+
+
+class BrokenPlugin(BadInput):
+    """A part from another package cannot be used, or failed while it was used."""
+
+    def __init__(self, kind: Kind, entry: EntryPoint, problem: str) -> None:
+        self.package = entry.dist.name if entry.dist else ""
+        self.group = kind.group
+        self.name = entry.name
+        self.problem = problem
+        package = f" of package {self.package}" if self.package else ""
+        super().__init__(f"{kind.word} {entry.name!r}{package} ({kind.group}: {entry.value}): {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """From a process of the lab to its parent only the message travels."""
+        return BadInput, self.args
+
+
+class Plugins(Mapping[str, type]):
+    """Names to classes: our own, and those of installed packages, which are imported when they are looked up."""
+
+    def __init__(self, kind: Kind, ours: Mapping[str, type] | None = None) -> None:
+        self.kind = kind
+        self.ours = dict(ours or {})
+
+    @cached_property
+    def theirs(self) -> dict[str, EntryPoint]:
+        """What installed packages offer. A name is used once: ours come first, then packages by their names."""
+        found: dict[str, EntryPoint] = {}
+        offered = entry_points(group=self.kind.group)
+        for entry in sorted(offered, key=lambda entry: (entry.name, entry.dist.name if entry.dist else "")):
+            if entry.name in self.ours or entry.name in found:
+                _log.warning("%s", BrokenPlugin(self.kind, entry, "ignored, the name is already in use"))
+            else:
+                found[entry.name] = entry
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.ours or name in self.theirs  # without importing anything
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.ours
+        yield from self.theirs
+
+    def __len__(self) -> int:
+        return len(self.ours) + len(self.theirs)
+
+    def __getitem__(self, name: str) -> type:
+        return self.ours[name] if name in self.ours else self._load(self.theirs[name])
+
+    def _load(self, entry: EntryPoint) -> type:
+        try:
+            found = entry.load()
+        except (Exception, SystemExit) as error:  # a module may do anything when it is imported
+            raise self._error(entry, f"cannot be loaded: {_in_short(error)}") from error
+        if not isinstance(found, type):
+            raise self._error(entry, "not a class")
+        if self.kind.has_keys and not dataclasses.is_dataclass(found):
+            raise self._error(entry, "not a dataclass, so crawl.toml could not fill its fields")
+        for method in self.kind.methods:
+            if not callable(getattr(found, method, None)):
+                raise self._error(entry, f"has no method {method!r}")
+        return found
+
+    def make(self, name: str, *arguments: Any) -> Any:
+        """A new object of the class, made from the arguments that plug-ins of this kind are given."""
+        kind = self[name]
+        with self.blaming(name):
+            return kind(*arguments)
+
+    @contextmanager
+    def blaming(self, name: str, doing: str = "") -> Iterator[None]:
+        """Name the plug-in if it fails; errors in our own parts, and bad input, stay what they are."""
+        try:
+            yield
+        except BadInput:
+            raise
+        except Exception as error:
+            if name in self.ours or name not in self.theirs:
+                raise
+            raise self.error(name, f"{doing}: {_in_short(error)}" if doing else _in_short(error)) from error
+
+    def error(self, name: str, problem: str) -> BrokenPlugin:
+        return self._error(self.theirs[name], problem)
+
+    def _error(self, entry: EntryPoint, problem: str) -> BrokenPlugin:
+        return BrokenPlugin(self.kind, entry, problem)
+
+
+def _in_short(error: BaseException) -> str:
+    """In one line, whatever the message."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -1,0 +1,106 @@
+"""A topic outside a crawl: load it, get it ready, try it on pages, test it. Command line and API use the same."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lycosa import build, config
+from lycosa.db import CrawlDb
+from lycosa.judge.corpus import ReadPages, Source, labelled_pages
+from lycosa.judge.training import Learner
+from lycosa.stamp import fits
+from lycosa.types import BadInput, Judge, Page, Stateful, Verdict
+
+
+class Topic(NamedTuple):
+    """A judge that is not ready yet, and where its files are."""
+
+    judge: Any
+    kind: str
+    folder: Path
+    settings: config.Config
+    source: config.Source
+
+
+def load(path: Path) -> Topic:
+    """The topic of a crawl folder, or of a .toml file."""
+    settings, source = config.load(path)
+    return make(settings, source)
+
+
+def make(settings: config.Config, source: config.Source) -> Topic:
+    if not settings.topic:
+        raise source.blame("topic", "this section is needed: say what to look for")
+    judge = build.make("topic", build.judges(), settings.topic, source)
+    return Topic(judge, str(settings.topic["kind"]), source.path.parent, settings, source)
+
+
+def prepare(topic: Topic, read: ReadPages) -> None:
+    """Get the judge ready to judge, as a crawl would."""
+    if hasattr(topic.judge, "prepare"):
+        with build.judges().blaming(topic.kind, "prepare"):
+            topic.judge.prepare(topic.folder, read)
+
+
+def recall(topic: Topic) -> None:
+    """Let the judge know what the crawl in its folder has taught it so far."""
+    database = topic.folder / "crawl.db"
+    if database.exists() and isinstance(topic.judge, Stateful):
+        db = CrawlDb(database, readonly=True).open()
+        try:
+            if fits(topic.judge, state := db.get("state:judge")):
+                topic.judge.load(msgspec.json.decode(state))
+        finally:
+            db.close()
+
+
+def learner(topic: Topic, instead: str) -> Learner:
+    """The judge, which must be one that is trained on labelled pages."""
+    if not hasattr(topic.judge, "recipe"):
+        raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} {instead}")
+    judge: Learner = topic.judge
+    return judge
+
+
+def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") -> Iterator[tuple[str, Page]]:
+    """Label and page of everything in WARC:LABELS, or in a folder with one sub-folder a label."""
+    pages, colon, labels = on.rpartition(":")
+    source = Source(Path(pages), Path(labels)) if colon else Source(Path(on))
+    if not source.pages.exists() or not (colon or source.pages.is_dir()):
+        raise BadInput(f"{option} {on}: neither WARC:LABELS nor a folder with one sub-folder a label")
+    for _, label, page in labelled_pages(source, read, nested=topic.kind == "taxonomy"):
+        yield label, page
+
+
+async def judge_labelled(topic: Topic, pages: Iterable[tuple[str, Page]]) -> list[tuple[str, Verdict]]:
+    """The class of each page, as far as the judge knows it, and the verdict, as a crawl would judge page after page."""
+    judged = [(label, await topic.judge.judge(page)) for label, page in pages]
+    known = topic.judge.classifier_.labels if hasattr(topic.judge, "recipe") else []
+    return [(topic.judge.class_of(label, known) if known else label, verdict) for label, verdict in judged]
+
+
+async def judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
+    """Each page as if it were the next one of the crawl: what is learned from a page is forgotten before the next."""
+    before = judge.save() if isinstance(judge, Stateful) else None
+    found = []
+    for page in pages:
+        found.append(await judge.judge(page))
+        if before is not None and isinstance(judge, Stateful):
+            judge.load(before)
+    return found
+
+
+def targets(topic: Topic, labels: Sequence[str], given: Sequence[str], option: str = "target") -> list[str]:
+    """The labels of the tested pages that are on topic."""
+    if hasattr(topic.judge, "recipe"):
+        judge: Learner = topic.judge
+        return judge.targets(sorted(set(labels)))
+    if missing := set(given) - set(labels):
+        raise BadInput(
+            f"{option} {sorted(missing)[0]}: no page has this label (there are: {', '.join(sorted(set(labels)))})"
+        )
+    if not given:
+        raise BadInput(f"{option}: say which labels are on topic")
+    return list(given)
