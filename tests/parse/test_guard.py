@@ -1,6 +1,8 @@
 """Which pages of a crawl are parsed aside: the costly ones, and the last one before a kill."""
 
+import errno
 import gc
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,16 @@ def test_a_link_under_its_name_is_not_written_to(tmp_path: Path) -> None:
     (tmp_path / NAME).symlink_to("other")
     assert isinstance(Guarded(Parsers(), tmp_path).parse(reply("http://e.org/1")), Page)
     assert (tmp_path / "other").read_bytes() == b"precious"
+
+
+async def test_no_room_for_another_process_is_not_the_fault_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_descriptors(*given: object, **more: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(subprocess, "Popen", no_descriptors)
+    body = b"<title>large</title>" + b"<p>text</p>" * 30_000
+    parsed = Guarded(Parsers(), tmp_path).parse(reply("http://a/", body))
+    assert not isinstance(parsed, Page)
+    assert (await parsed).title == "large"

@@ -43,6 +43,8 @@ class Guarded:
     async def _parse_aside(self, reply: Reply) -> Page:
         try:
             return await asyncio.to_thread(self.inner.sandbox.parse, reply)
+        except OSError:  # there is no room for another process now, which is not the page's fault
+            return self.inner.parse_here(reply)
         except asyncio.CancelledError:
             self.inner.sandbox.close()  # or the end of the crawl would have to wait for it
             raise
