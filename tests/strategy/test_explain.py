@@ -83,7 +83,8 @@ def explanations(folder: Path, strategy: str) -> list[tuple[Scored, Explanation]
     explainer: Any = msgspec.convert(msgspec.toml.decode(OPTIONS.get(strategy, "")), STRATEGIES[strategy])
     assert isinstance(explainer, Explains)
     rows = db.execute("SELECT url FROM visits ORDER BY n").fetchall()
-    rows += db.execute("SELECT url FROM urls WHERE state = 0 ORDER BY id % 7, id LIMIT 80").fetchall()
+    for order in ("score", "score DESC", f"abs(score - {HELD_BACK / 2})"):
+        rows += db.execute(f"SELECT url FROM urls WHERE state = 0 ORDER BY {order}, id LIMIT 60").fetchall()
     found = [scored(read_path(db, url)) for (url,) in rows]
     told = [(link, explainer.explain(link, db)) for link in found if link.score < SEED_SCORE]
     db.close()
