@@ -107,6 +107,8 @@ async def test_the_evidence_of_every_visit_adds_up_to_its_score(topic: str, tmp_
         elif "its turn" in told.because:
             assert link.score == 1.0
             kinds[f"{where} in turn"] += 1
+        elif "redirected" in told.because:
+            kinds[f"{where} by a redirect"] += 1
         else:
             assert "held back" in told.because, (link, told)
             assert link.score <= HELD_BACK
@@ -187,7 +189,7 @@ def on(score: float, relevance: float = 0.8, on_topic: bool = True, label: str =
         ("ontology", on(0.0), {}, "no link analysis chose it yet"),
         ("ontology", on(0.8), {"by_relevance": True}, "relevance 0.8000, and no link analysis chose it yet"),
         ("breadth-first", on(1.0), {}, "in the order in which they are found"),
-        ("learned", on(0.5), {}, "a sitemap or a search named it"),
+        ("learned", on(0.5), {}, "a sitemap, a search or a link that was redirected to it"),
     ],
 )
 def test_in_words(strategy: str, link: Scored, options: dict[str, Any], because: str) -> None:
@@ -198,5 +200,5 @@ def test_in_words(strategy: str, link: Scored, options: dict[str, Any], because:
 def test_a_score_that_came_from_outside(strategy: str) -> None:
     assert (
         explain(strategy, Scored(Link("http://a/"), 1.0, True))
-        == "a sitemap or a search named it, and gave it this score"
+        == "a sitemap, a search or a link that was redirected to it gave it this score"
     )

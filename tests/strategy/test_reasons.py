@@ -118,7 +118,7 @@ def test_scores_that_no_evidence_made() -> None:
     assert kept.take(0, 1.0).because.startswith("it is its turn")
     assert kept.waits(1, 0.004).because.startswith("it is held back")
     assert kept.take(1, 0.004).because.startswith("nothing better was left")
-    assert kept.take(1, 1.0).because == "a sitemap or a search named it, and gave it this score"
+    assert kept.take(1, 1.0).because == "a sitemap, a search or a link that was redirected to it gave it this score"
 
 
 def test_what_was_weighed_keeps_the_weights_of_its_time() -> None:

@@ -2,7 +2,7 @@
 
 from lycosa.types import Explanation, Scored
 
-OUTSIDE = "a sitemap or a search named it, and gave it this score"
+OUTSIDE = "a sitemap, a search or a link that was redirected to it gave it this score"
 
 
 def by_relevance(scored: Scored, further: str = "") -> Explanation:
