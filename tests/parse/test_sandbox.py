@@ -1,6 +1,7 @@
 """A page that is over budget costs its process and nothing else."""
 
 import os
+import resource
 import signal
 import threading
 
@@ -82,3 +83,20 @@ def test_closing_ends_what_is_going_on() -> None:
     sandbox.close()
     thread.join(30)
     assert ended
+
+
+def test_many_open_files() -> None:
+    """A crawl has a connection for each request in flight, and more that are kept: numbers above 1,024 are ordinary."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] != resource.RLIM_INFINITY and before[1] < 2_000:
+        pytest.skip("this process may not open so many files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], 2_000), before[1]))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        body = b"<title>large</title><p>text"
+        reply = Reply(Link("http://a/"), url="http://a/", status=200, content_type="text/html", body=body)
+        assert Sandbox(1_000, "lycosa").parse(reply).title == "large"
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

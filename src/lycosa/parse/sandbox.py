@@ -88,7 +88,9 @@ def _ask(process: subprocess.Popen[bytes], question: bytes) -> bytes | None:
     assert process.stdout
     try:
         write_message(process.stdin, question)
-        if select.select([process.stdout], [], [], _WALL_S)[0]:
+        answers = select.poll()  # `select` itself fails where more than 1,024 files are open
+        answers.register(process.stdout, select.POLLIN | select.POLLHUP)
+        if answers.poll(_WALL_S * 1000):
             return read_message(process.stdout)
     except OSError:  # it died before it read all
         pass
