@@ -41,11 +41,11 @@ class Focus:
 
     def add(self, host: Host, score: float, count: int = 1) -> None:
         """So many URLs more wait at the host; fewer, if `count` is negative."""
-        if host.is_quick:
+        if self.focus and host.is_quick:
             self._ranks.add(score, count)
 
     def move(self, host: Host, before: float, after: float) -> None:
-        if host.is_quick:
+        if self.focus and host.is_quick:
             self._ranks.move(before, after)
 
     def began(self, host: Host, score: float, now: float) -> None:
@@ -93,7 +93,7 @@ class Focus:
         return next(iter(self._asked.values())) + SLOW_S if self._asked else None
 
     def _set_quick(self, host: Host, is_quick: bool) -> None:
-        if host.is_quick != is_quick:
+        if self.focus and host.is_quick != is_quick:  # who is always busy has no use for the order
             host.is_quick = is_quick
             for score in self._scores_at(host):
                 self._ranks.add(score, 1 if is_quick else -1)
