@@ -20,12 +20,12 @@ from remembering import Remembering, RememberingParser
 
 from lycosa import build, config
 from lycosa.cli.lab import mine
-from lycosa.lab import bounds, one, tasks
+from lycosa.lab import baselines, one, tasks
 from lycosa.lab.judges import judge_of
 from lycosa.lab.metrics import area_under_recall, recall_curve
 from lycosa.lab.prepare import Preparation, Prepared, judge_for
 from lycosa.lab.webs import open_web
-from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.link_features import PRIOR
 
 HOME = Path(__file__).parent.parent
 LONG = 1_000  # pages; crawls as long as that differ little from seed to seed
@@ -118,7 +118,7 @@ def run(prepared: Prepared, todo: Sequence[tuple[str, dict[str, Any], int]], out
 
 def _strategy(prepared: Prepared, options: dict[str, Any], seed: int, web: Any, judge: Any, home: Path) -> Any:
     if options["kind"] == "oracle":
-        return bounds.oracle(prepared.oracle, web)
+        return baselines.oracle(prepared.oracle, web)
     given = {**options, "seed": seed} if options["kind"] == "learned" else options
     made = build.make("strategy", build.strategies(), given, config.Source(Path("ablation"), ""))
     if hasattr(made, "prepare"):

@@ -13,7 +13,7 @@ class Remembering:
     def __init__(self, judge: Any, web: Any) -> None:
         self._judge, self._web = judge, web
         self._verdicts: dict[str, Verdict] = {}
-        self._glances: dict[tuple[str, ...], float] = {}
+        self._known: dict[tuple[str, ...], float] = {}
         self._answers: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -26,9 +26,9 @@ class Remembering:
 
     def relevance_of(self, words: Sequence[str]) -> float:
         key = tuple(words)
-        if key not in self._glances:
-            self._glances[key] = self._judge.relevance_of(words)
-        return self._glances[key]
+        if key not in self._known:
+            self._known[key] = self._judge.relevance_of(words)
+        return self._known[key]
 
     def get(self, url: str) -> Any:
         if url not in self._answers:

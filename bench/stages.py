@@ -20,7 +20,7 @@ from lycosa.clock import WallClock
 from lycosa.db import CrawlDb
 from lycosa.fetch.decode import decode
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge.keywords import Keywords
 from lycosa.parse import Parsers, content_digest

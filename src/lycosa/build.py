@@ -21,9 +21,9 @@ from lycosa.fetch.robots import Robots
 from lycosa.fetch.robots_file import own_sitemaps
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.fetch_list import Listing
 from lycosa.frontier.focus import chosen
-from lycosa.frontier.lists import Listing
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.pages import read_pages

@@ -22,7 +22,7 @@ from lycosa.build import build, make_frontier, make_scope
 from lycosa.clock import WallClock
 from lycosa.errors import StateError, plugin_error
 from lycosa.frontier.out_of_turn import lease
-from lycosa.frontier.outlook import Outlook
+from lycosa.frontier.status import Outlook
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.run import lock

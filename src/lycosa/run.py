@@ -16,7 +16,7 @@ from lycosa.build import Parts, build
 from lycosa.errors import PluginError
 from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
-from lycosa.frontier.outlook import Outlook, status_of
+from lycosa.frontier.status import Outlook, status_of
 from lycosa.output.recent import Recent
 from lycosa.process import on_signals
 from lycosa.seeds.file import read_seeds

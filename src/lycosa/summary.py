@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from lycosa import config
-from lycosa.frontier.outlook import Outlook
+from lycosa.frontier.status import Outlook
 from lycosa.process import usage
 from lycosa.store.visits import Totals
 

@@ -147,13 +147,13 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
-class Glances(Protocol):
+class TextRelevance(Protocol):
     """A judge that can tell from a few words, an anchor or the words around it, how relevant they are, 0..1."""
 
     def relevance_of(self, words: Sequence[str]) -> float: ...
 
 
-def glances(judge: Glances, many: Sequence[Sequence[str]]) -> list[float]:
+def text_relevances(judge: TextRelevance, many: Sequence[Sequence[str]]) -> list[float]:
     """How relevant are some words, and some others, ...? A judge may have a cheaper way for all links of a page."""
     at_once: Callable[[Sequence[Sequence[str]]], list[float]] | None = getattr(judge, "relevances_of", None)
     return at_once(many) if at_once else [*map(judge.relevance_of, many)]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from lycosa import build, config
-from lycosa.cli.again import again, best_hubs, next_config, to_toml
+from lycosa.again import best_hubs, next_config, to_toml
+from lycosa.cli.again import again
 from lycosa.db import DONE, CrawlDb
 from lycosa.judge import JUDGES
 from lycosa.output.phases import histograms

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from lycosa.cli import reproduce as command
 from lycosa.cli.reproduce import reproduce
-from lycosa.lab.reproduce import terrain, tids
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce import testbed, tids
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.types import BadInput
 
 SCRIPT = """
@@ -44,7 +44,7 @@ def run(*arguments: str) -> Result:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((terrain, "TOPICS", 4), (terrain, "HOSTS", 10), (terrain, "PAGES", 10)):
+    for module, name, value in ((testbed, "TOPICS", 4), (testbed, "HOSTS", 10), (testbed, "PAGES", 10)):
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(tids, "TARGETS", 2)
 

@@ -14,8 +14,8 @@ import typer
 from msgspec.structs import replace
 from typer.testing import CliRunner, Result
 
-from lycosa.cli.mining import WAVE, Example, Mine, redirects, waves
 from lycosa.cli.rules import rules
+from lycosa.mining import WAVE, Example, Mine, redirects, waves
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
 from lycosa.strategy.link_words import LinkWords

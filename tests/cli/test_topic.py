@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lycosa.cli.topic import app, load
 from lycosa.db import CrawlDb
-from lycosa.judge import model
+from lycosa.judge import model_file
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.pages import read_pages
@@ -77,7 +77,7 @@ def as_warc(folder: Path) -> tuple[Path, Path]:
 
 def test_train_writes_a_model_that_the_next_command_uses(topic: Call, lighthouses: Path) -> None:
     out = topic("train", lighthouses)
-    assert out.startswith(f"{lighthouses / model.NAME} written: 2 labels, ")
+    assert out.startswith(f"{lighthouses / model_file.NAME} written: 2 labels, ")
     shutil.rmtree(lighthouses / "pages")
     assert "lighthouse" in topic("show", lighthouses)
 
@@ -85,11 +85,11 @@ def test_train_writes_a_model_that_the_next_command_uses(topic: Call, lighthouse
 def test_train_takes_a_toml_file_too(topic: Call, tree: Path) -> None:
     (tree / "crawl.toml").rename(tree / "other.toml")
     assert "4 labels" in topic("train", tree / "other.toml")
-    assert (tree / model.NAME).exists()
+    assert (tree / model_file.NAME).exists()
 
 
 def test_train_replaces_a_damaged_or_foreign_model(topic: Call, lighthouses: Path) -> None:
-    (lighthouses / model.NAME).write_bytes(b"rubbish")
+    (lighthouses / model_file.NAME).write_bytes(b"rubbish")
     with pytest.raises(BadInput, match="not a model file"):
         topic("show", lighthouses)
     topic("train", lighthouses)
@@ -149,7 +149,7 @@ def test_cross_validation_prints_figures_and_writes_a_plot(topic: Call, tree: Pa
     for part in ("20 pages", "precision", "ROC AUC", "science.geology", "target", "confusion"):
         assert part in out
     assert (tree / "topic-test.png").read_bytes().startswith(b"\x89PNG")
-    assert not (tree / model.NAME).exists()
+    assert not (tree / model_file.NAME).exists()
 
 
 def test_json_is_json_and_repeats(topic: Call, lighthouses: Path) -> None:

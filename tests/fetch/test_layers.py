@@ -20,7 +20,7 @@ from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.types import Link, Reply
 

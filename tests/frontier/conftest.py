@@ -10,7 +10,7 @@ import pytest
 from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.types import Link, Reply
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.limits import Quota
-from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.types import Exchange, Link, Reply
 

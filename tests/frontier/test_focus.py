@@ -11,8 +11,8 @@ from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.frontier import focus
 from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.limits import Quota
-from lycosa.frontier.polite import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.store.visits import Totals
 from lycosa.types import Link, Reply

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import MultinomialNB
 
 from lycosa.judge.bayes import SMOOTHING, cool, fit_bayes, fit_temperature
-from lycosa.judge.rows import Rows
+from lycosa.judge.sparse import Rows
 
 
 def rows(dense: NDArray[np.int64]) -> Rows:

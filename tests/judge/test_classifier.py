@@ -12,7 +12,7 @@ from lycosa.judge import classifier as module
 from lycosa.judge.classifier import Classifier, Facts, Focus, agreed, contributions
 from lycosa.judge.features import Features
 from lycosa.judge.linear import Linear
-from lycosa.judge.network import Network
+from lycosa.judge.neural import Network
 from lycosa.types import BadInput, Page, Verdict
 
 TERMS = ["cat", "dog", "bird"]

@@ -13,12 +13,12 @@ import pytest
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from lycosa.judge import model as files
+from lycosa.judge import model_file as files
 from lycosa.judge import training
 from lycosa.judge.corpus import read_labels
 from lycosa.judge.examples import Examples
 from lycosa.text import words
-from lycosa.types import BadInput, Glances, Page, Verdict
+from lycosa.types import BadInput, Page, TextRelevance, Verdict
 
 MODELS = ["nb", "svm", "logistic", "mlp", "vote"]
 SHIPPED = Path(__file__).parents[2] / "examples" / "examples"
@@ -131,7 +131,7 @@ def test_the_vote_needs_two(folder: Path) -> None:
 @pytest.mark.parametrize("model", ["logistic", "mlp", "vote"])
 def test_a_few_words_are_judged_as_a_page_of_them(folder: Path, model: str) -> None:
     judge = make(folder, model=model, fields={})
-    assert isinstance(judge, Glances)
+    assert isinstance(judge, TextRelevance)
     for text in ("violin sonata", "bread butter violin violin", "the football people"):
         assert judge.relevance_of(words(text)) == pytest.approx(judged(judge, text).relevance, rel=1e-4)
     assert judge.relevance_of(["violin"]) > judge.relevance_of(["unheard"]) > judge.relevance_of(["bread"])

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from lycosa.judge.features import Floats
 from lycosa.judge.linear import INVERSE_PENALTY, Linear, fit_logistic, fit_svm
-from lycosa.judge.network import Network, fit_network
-from lycosa.judge.rows import Rows
+from lycosa.judge.neural import Network, fit_network
+from lycosa.judge.sparse import Rows
 from lycosa.types import BadInput
 
 

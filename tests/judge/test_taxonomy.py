@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from lycosa.judge import model as files
+from lycosa.judge import model_file as files
 from lycosa.judge import training
 from lycosa.judge.taxonomy import Taxonomy, merge
 from lycosa.text import words
-from lycosa.types import BadInput, Glances, Page, Verdict
+from lycosa.types import BadInput, Page, TextRelevance, Verdict
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "taxonomy"
 TREE = {
@@ -105,7 +105,7 @@ def test_hard_focus_asks_for_the_best_class_and_half_the_probability(tmp_path: P
 
 def test_a_few_words_are_judged_too(tmp_path: Path) -> None:
     judge = make(tmp_path, pages(), target=["Top.Science"], fields={})
-    assert isinstance(judge, Glances)
+    assert isinstance(judge, TextRelevance)
     assert judge.relevance_of(["quantum", "cell"]) == pytest.approx(judged(judge, "quantum cell").relevance, rel=1e-4)
     assert judge.relevance_of(["quantum"]) > judge.relevance_of([]) > judge.relevance_of(["violin"])
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.judge import model, training
+from lycosa.judge import model_file, training
 from lycosa.judge.bayes import fit_bayes
 from lycosa.judge.classifier import Head
 from lycosa.judge.corpus import Corpus
 from lycosa.judge.examples import Examples
-from lycosa.judge.rows import Rows
+from lycosa.judge.sparse import Rows
 from lycosa.text import words
 from lycosa.types import BadInput, Page
 
@@ -129,13 +129,13 @@ def never(path: Path) -> Iterator[tuple[str, Page]]:
 
 
 def saved(judge: Examples, folder: Path) -> None:
-    training.make(judge, folder, read).save(folder / model.NAME, judge.KIND)
+    training.make(judge, folder, read).save(folder / model_file.NAME, judge.KIND)
 
 
 def test_without_a_model_it_trains_and_writes_nothing(folder: Path) -> None:
     found = training.load_or_train(Examples("pages", model="nb"), folder, read)
     assert found.labels == ["negative", "positive"]
-    assert not (folder / model.NAME).exists()
+    assert not (folder / model_file.NAME).exists()
 
 
 def test_a_model_of_the_same_options_and_pages_is_used(folder: Path) -> None:
@@ -147,12 +147,12 @@ def test_a_model_of_the_same_options_and_pages_is_used(folder: Path) -> None:
 @pytest.mark.parametrize("options", [{"features": 3}, {"fields": {}}, {"seed": 1}, {"negatives": 1.0}], ids=str)
 def test_other_options_train_anew(folder: Path, options: dict[str, object], caplog: pytest.LogCaptureFixture) -> None:
     saved(Examples("pages", model="nb"), folder)
-    before = (folder / model.NAME).read_bytes()
+    before = (folder / model_file.NAME).read_bytes()
     judge = Examples("pages", model="nb", **options)  # type: ignore[arg-type]
     with caplog.at_level(logging.WARNING):
         assert training.load_or_train(judge, folder, read).facts.options == judge.recipe()
     assert "made from other options or pages; training anew" in caplog.text
-    assert (folder / model.NAME).read_bytes() == before
+    assert (folder / model_file.NAME).read_bytes() == before
 
 
 def test_other_pages_train_anew(folder: Path) -> None:
@@ -175,7 +175,7 @@ def test_the_model_alone_will_do(folder: Path) -> None:
 def test_a_damaged_model_is_not_passed_over(folder: Path) -> None:
     judge = Examples("pages", model="nb")
     saved(judge, folder)
-    path = folder / model.NAME
+    path = folder / model_file.NAME
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(BadInput, match="damaged or cut short"):
         training.load_or_train(judge, folder, read)

@@ -11,7 +11,7 @@ from lycosa import build, config
 from lycosa.clock import WallClock
 from lycosa.db import CrawlDb
 from lycosa.lab.answer import Pages
-from lycosa.lab.obstacles import Hindered
+from lycosa.lab.faults import Hindered
 from lycosa.lab.one import LAB, crawl_web
 from lycosa.lab.recorded import RecordedWeb
 from lycosa.lab.serve import Server

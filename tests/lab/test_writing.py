@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lycosa.cli.lab import app
 from lycosa.lab.reproduce import reproduce
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.lab.writing import check_folder, make_folder, writing
 from lycosa.types import BadInput
 

@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lycosa.parse import HtmlParser, simhash
 from lycosa.parse.charset import to_utf8
-from lycosa.parse.thin import thin
+from lycosa.parse.strip_tags import thin
 from lycosa.text import words
 from lycosa.types import Link, Page, Reply
 from lycosa.urls import Base, canonical

@@ -16,7 +16,7 @@ from lycosa import config
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.seeds.engines import LocalEngine, Search, make_engine
 from lycosa.seeds.ledger import Ledger

@@ -10,7 +10,7 @@ from lycosa import config
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.strategy.opic import Opic
 from lycosa.strategy.otie import Otie

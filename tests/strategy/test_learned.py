@@ -14,9 +14,9 @@ from lycosa.db import CrawlDb
 from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
-from lycosa.strategy.evidence import PRIOR
-from lycosa.strategy.explained import learned
 from lycosa.strategy.learned import CALLED, MOST_CREDIT, SOURCES, Learned
+from lycosa.strategy.learned_report import learned
+from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.link_words import LinkWords
 from lycosa.strategy.reasons import HELD_BACK, IN_WORDS, START
 from lycosa.strategy.rule_base import RuleBase, save
@@ -531,7 +531,7 @@ def test_rules_of_an_older_version_are_used_and_it_is_told_what_they_lack(
     (tmp_path / "rules.json").write_text(
         '{"format": 2, "classes": ["course", "list"], "counts": {"list": {"course": 8}}, "words": {}, "pages": {}}'
     )
-    assert classed(tmp_path).leads_.worth["list"] == pytest.approx(1.0)
+    assert classed(tmp_path).class_rules_.worth["list"] == pytest.approx(1.0)
     assert "rules.json: made by an older Lycosa" in caplog.text
     caplog.clear()
     save(RULES, tmp_path / "rules.json")
@@ -545,11 +545,11 @@ def test_rules_that_were_found_on_the_way_survive_a_restart(tmp_path: Path) -> N
     turn(strategy, page(HOME, kids("x", 30), Verdict(0.1, False, "list")))
     for number, url in enumerate(kids("x", 25)):
         turn(strategy, page(url, [f"{url}/on"], GOOD if number % 2 else BAD, HOME))
-    assert strategy.leads_.worth["list"] == pytest.approx(0.5)
+    assert strategy.class_rules_.worth["list"] == pytest.approx(0.5)
     restarted = classed(tmp_path, db)
     restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
-    assert restarted.leads_.counts == strategy.leads_.counts
-    assert restarted.leads_.worth == strategy.leads_.worth
+    assert restarted.class_rules_.counts == strategy.class_rules_.counts
+    assert restarted.class_rules_.worth == strategy.class_rules_.worth
 
 
 # -- in a crawl --------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from lycosa.parse import Parsers
 from lycosa.strategy import link_training
-from lycosa.strategy.addresses import words_of
 from lycosa.strategy.link_training import LEAST_PAGES, OF_ONE_PAGE, OF_ONE_SITE, Linked, train
-from lycosa.strategy.link_words import NEAR, TITLE, LinkWords, Promises, near_words, title_words
+from lycosa.strategy.link_words import NEAR, TITLE, LinkModel, LinkWords, near_words, title_words
+from lycosa.strategy.url_features import words_of
 from lycosa.types import Link, Page, Reply
 
 HTML = (
@@ -25,7 +25,7 @@ def read(html: str = HTML) -> Page:
 
 
 def promised(page: Page, *models: LinkWords) -> list[float]:
-    return Promises(models).of(page, page.links, [words_of(link, page)[1] for link in page.links])
+    return LinkModel(models).of(page, page.links, [words_of(link, page)[1] for link in page.links])
 
 
 def linked(label: str, site: str, *words: str, links: int = 1) -> Linked:
@@ -129,7 +129,7 @@ def test_what_stands_near_a_link_is_its_context(spans: list[tuple[int, int]], si
     page = Page(words=["exam", "hall", "day"] * (size // 3))
     most = len(page.words)
     links = [Link(f"http://a.example/{at}", start=min(at, most), end=min(at + more, most)) for at, more in spans]
-    found = Promises([LinkWords(0.0, {"near exam": 1.0, "near hall": 2.0})]).of(page, links, [()] * len(links))
+    found = LinkModel([LinkWords(0.0, {"near exam": 1.0, "near hall": 2.0})]).of(page, links, [()] * len(links))
     for link, promise in zip(links, found, strict=True):
         words = page.context(link)
         assert promise == pytest.approx(NEAR * (words.count("exam") + 2 * words.count("hall")), abs=1e-3)

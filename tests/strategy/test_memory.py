@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from lycosa.db import CrawlDb
-from lycosa.strategy.addresses import quick_marks
 from lycosa.strategy.kept import PageNote
 from lycosa.strategy.links import SOURCES, Find
 from lycosa.strategy.memory import Memory
 from lycosa.strategy.sources import Source
+from lycosa.strategy.url_features import quick_marks
 
 
 class Frontier(dict[str, int]):

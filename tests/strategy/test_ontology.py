@@ -15,7 +15,7 @@ from lycosa.build import make_frontier, make_revision
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
 from lycosa.revision import Revises, Revision

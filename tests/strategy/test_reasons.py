@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.db import CrawlDb
-from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.links import Find, Links
-from lycosa.strategy.online import Weighed, Weights
+from lycosa.strategy.online_logistic import Weighed, Weights
 from lycosa.strategy.reasons import Reasons, explain
 from lycosa.strategy.sources import Source
 from lycosa.types import Explanation, Link, Scored

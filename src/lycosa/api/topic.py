@@ -7,7 +7,7 @@ from typing import Any
 from lycosa import config, topics
 from lycosa.api.background import in_background
 from lycosa.api.written import document
-from lycosa.judge import model, training
+from lycosa.judge import model_file, training
 from lycosa.output.topic_report import Report, measure
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
@@ -71,7 +71,7 @@ class Topic:
         """Train on the topic's labelled pages, and write the model into its folder; where it is."""
         topic = self._topic
         judge = topics.learner(topic, "does not learn from labelled pages: there is nothing to train")
-        target = topic.folder / model.NAME
+        target = topic.folder / model_file.NAME
         found = training.make(judge, topic.folder, read_pages)
         try:
             found.save(target, judge.KIND)

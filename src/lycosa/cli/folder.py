@@ -17,19 +17,19 @@ from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
 from lycosa.db import CrawlDb
 from lycosa.output import terminal
-from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
 from lycosa.output.progress import Progress
 from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
+from lycosa.output.side_by_side import draw_beside, names, side_by_side
 from lycosa.output.waits import read_waits
 from lycosa.output.why import draw_why, read_path, scored
 from lycosa.process import prepare_process
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
-from lycosa.strategy import explained
+from lycosa.strategy import learned_report
 from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
@@ -130,7 +130,7 @@ def complete_report(db: CrawlDb, top: int = 10) -> Report:
     """With what the user ordered since it began, and what the strategy has learned, if it does."""
     report = read_report(db, top)
     excluded = [*map(str, orders.exclusions(db))]
-    found = explained.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
+    found = learned_report.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
     return replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
 
 

@@ -15,16 +15,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from lycosa.cli.mining import Mine
 from lycosa.lab import compare as comparing
 from lycosa.lab import record as recording
 from lycosa.lab import report, survey, tasks
-from lycosa.lab.obstacles import RECORDED, Hindered
+from lycosa.lab.faults import RECORDED, Hindered
 from lycosa.lab.results import Results
 from lycosa.lab.serve import Server
 from lycosa.lab.tasks import Comparison, Plan, Task
 from lycosa.lab.webs import GENERATED, GeneratedPages, graph_of, labels_of, open_web, site_of
 from lycosa.lab.writing import writing
+from lycosa.mining import Mine
 from lycosa.output import terminal
 from lycosa.output.progress import LINE_EVERY_S
 from lycosa.pages import read_pages

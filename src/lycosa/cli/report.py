@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lycosa import config
-from lycosa.cli.again import to_toml
+from lycosa.again import to_toml
 from lycosa.cli.folder import Dir, complete_report, is_running
 from lycosa.db import CrawlDb
 from lycosa.output.html import page, without_secrets

@@ -12,7 +12,7 @@ from rich.table import Table
 from lycosa.lab.reproduce import ALL, EXPERIMENTS
 from lycosa.lab.reproduce import reproduce as do
 from lycosa.lab.reproduce.report import PAGE, Report
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.output import terminal
 from lycosa.types import BadInput
 

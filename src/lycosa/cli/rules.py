@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa import build, config
-from lycosa.cli.mining import MOST_PAGES, Mine
 from lycosa.clock import WallClock
 from lycosa.judge.corpus import ReadPages
+from lycosa.mining import MOST_PAGES, Mine
 from lycosa.output import terminal
 from lycosa.output.rules_picture import draw_rules
 from lycosa.pages import read_pages

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from lycosa import build, urls
 from lycosa.clock import WallClock
-from lycosa.judge import model, training
+from lycosa.judge import model_file, training
 from lycosa.judge.classifier import Section
 from lycosa.judge.corpus import ReadPages
 from lycosa.judge.ontology import Ontology
@@ -63,7 +63,7 @@ def train(path: Crawl) -> None:
     judge = learner(topic, "learns from no labelled pages: there is nothing to train")
     with topic.source.placing(), _progress() as progress:
         found = training.make(judge, topic.folder, _watched(progress))
-    target = topic.folder / model.NAME
+    target = topic.folder / model_file.NAME
     try:
         found.save(target, judge.KIND)
     except OSError as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lycosa.contract.form import check_form, hand_over
 from lycosa.contract.samples import web
 from lycosa.loops import blocking
-from lycosa.types import Glances, Judge, Page, Verdict, glances
+from lycosa.types import Judge, Page, TextRelevance, Verdict, text_relevances
 
 
 @blocking
@@ -71,10 +71,10 @@ async def check_restart(make: Callable[[], Judge], pages: Sequence[Page]) -> Non
 
 def check_glances(judge: Judge) -> None:
     """A judge that judges a few words gives a relevance for any of them, and the same for one or for many."""
-    if not isinstance(judge, Glances):
+    if not isinstance(judge, TextRelevance):
         return
     texts: list[Sequence[str]] = [(), ("web",), ("web", "crawler", "index"), ("caf\u00e9", "\u8718\u86db")]
-    found = glances(judge, texts)
+    found = text_relevances(judge, texts)
     assert len(found) == len(texts), f"{len(found)} relevances for {len(texts)} texts"
     for words, relevance in zip(texts, found, strict=True):
         assert 0 <= relevance <= 1, f"the relevance of {words} is not between 0 and 1: {relevance}"

@@ -4,7 +4,7 @@ from __future__ import annotations  # array[int] is a type before Python 3.12 on
 
 from array import array
 
-from lycosa.frontier.polite import Host
+from lycosa.frontier.hosts import Host
 
 Groups = dict[tuple[Host, float], list[int]]  # URLs that wait at one host with one score
 

@@ -16,15 +16,15 @@ from msgspec.structs import replace
 from lycosa import urls
 from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.frontier.batch import Batch, group
+from lycosa.frontier.fetch_list import FLOOR, FetchList, Listing
+from lycosa.frontier.hosts import BUSY, READY, RESTING, Host, Hosts
 from lycosa.frontier.limits import Quota
-from lycosa.frontier.lists import FLOOR, FetchList, Listing
-from lycosa.frontier.outlook import Outlook, status_of
 from lycosa.frontier.places import Places
-from lycosa.frontier.polite import BUSY, READY, RESTING, Host, Hosts
 from lycosa.frontier.rests import FULL, UNSAVED_S, Rests, least_rest_s
 from lycosa.frontier.scope import Scope
+from lycosa.frontier.status import Outlook, status_of
 from lycosa.frontier.table import LEASED, UrlTable
-from lycosa.frontier.waking import Waking
+from lycosa.frontier.waiters import Waiters
 from lycosa.types import Clock, Link, Reply
 
 
@@ -58,7 +58,7 @@ class DurableFrontier:
         self._places = Places(self._table, hosts, self.refused, focus)
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # leases ended: has anything changed since?
-        self._waking = Waking(clock)
+        self._waiters = Waiters(clock)
         self._focus = self._places.focus
         self._errands = self._places.errands
 
@@ -91,23 +91,23 @@ class DurableFrontier:
             if not self.ended and self.quota:
                 self.ended = self.quota.reached(now)
             if self.ended:
-                self._waking.wake_all()
+                self._waiters.wake_all()
                 return None
             self._places.reopen(now)
             deadline = self.quota.deadline if self.quota else None
             if self.paused:
-                await self._waking.wait(deadline)
+                await self._waiters.wait(deadline)
                 continue
             if self.quota and not self.quota.admits(len(self._leases)):
-                await self._waking.wait(deadline)  # a reply decides whether one more may be fetched
+                await self._waiters.wait(deadline)  # a reply decides whether one more may be fetched
                 continue
             if taken := self._take(now):
-                self._waking.wake()  # perhaps another host is ready too: each who takes wakes the next
+                self._waiters.wake()  # perhaps another host is ready too: each who takes wakes the next
                 return self._lease(*taken)
             if self._nothing_comes() and not self.more():
                 self.ended = "frontier empty"
                 continue
-            await self._waking.wait(self.hosts.next_due(), self._focus.next_change(), deadline)
+            await self._waiters.wait(self.hosts.next_due(), self._focus.next_change(), deadline)
 
     def done(self, reply: Reply) -> None:
         """End a lease: the URL is done, or, when the reply is no answer yet, waits to be fetched later."""
@@ -130,7 +130,7 @@ class DurableFrontier:
         self.turns += 1
         if host.due_at - now > delay_s + UNSAVED_S:
             self._db.commit()  # after a kill the host would rest one delay and this little: it asked for more
-        self._waking.wake()
+        self._waiters.wake()
 
     def _pass_on(self, number: int, target: int) -> None:
         """What spoke for a link speaks for the waiting URL that it was redirected to."""
@@ -176,17 +176,17 @@ class DurableFrontier:
     def bring(self, links: Sequence[Link], scores: Sequence[float]) -> None:
         """Links from outside the loop, perhaps none: whoever waited for them looks again."""
         self.push(links, scores)
-        self._waking.wake()
+        self._waiters.wake()
 
     def stop(self, why: str) -> None:
         """Let every `pop` return None from now on."""
         self.ended = self.ended or why
-        self._waking.wake_all()
+        self._waiters.wake_all()
 
     def pause(self, paused: bool) -> None:
         """While paused no `pop` returns a URL; what is in flight goes on."""
         self.paused = paused
-        self._waking.wake_all()
+        self._waiters.wake_all()
 
     def drop(self, numbers: Iterable[int], dry_run: bool = False) -> int:
         """Take those of some URLs that wait out of the queue; how many there were. On disk they go on waiting: it is
@@ -194,7 +194,7 @@ class DurableFrontier:
         left = [number for number in numbers if self._table.states[number] == WAITING]
         for number in [] if dry_run else left:
             self._places.drop(number, self._clock.now())
-        self._waking.wake_all()
+        self._waiters.wake_all()
         return len(left)
 
     def outlook(self) -> Outlook:
@@ -355,7 +355,7 @@ class DurableFrontier:
         for (host, score), ids in batch.moved.items():
             self.hosts.push(host, score, array("I", sorted(ids)), now, moved=True)
         self._table.write(batch)
-        self._waking.wake()
+        self._waiters.wake()
 
     def _lease(self, host: Host, number: int) -> Link:
         link = self._places.lease(number, host, self._clock.now())

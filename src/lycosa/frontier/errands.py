@@ -7,7 +7,7 @@ and did not reach waits in its own right. Nothing of this is stored: after a kil
 
 from typing import NamedTuple
 
-from lycosa.frontier.polite import Host
+from lycosa.frontier.hosts import Host
 
 
 class Errand(NamedTuple):

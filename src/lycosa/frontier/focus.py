@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from math import inf
 
 from lycosa import config
-from lycosa.frontier.polite import Host
+from lycosa.frontier.hosts import Host
 from lycosa.frontier.ranks import Ranks
 
 FOCUSED = 0.9  # by default; see bench/field.py

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from lycosa import urls
 from lycosa.db import DONE, WAITING
 from lycosa.frontier.errands import Errand, Errands
+from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import Focus
-from lycosa.frontier.lists import FetchList
-from lycosa.frontier.polite import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.frontier.hosts import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
 from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.types import Link, Reply
 

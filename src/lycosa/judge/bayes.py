@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judge.linear import Linear
-from lycosa.judge.rows import Rows, folds
+from lycosa.judge.sparse import Rows, folds
 
 SMOOTHING = 0.1  # what each term is seen in a class before the first page; by cross-validation over 0.01, 0.1, 1
 FOLDS = 3

@@ -9,11 +9,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from lycosa.judge import model
+from lycosa.judge import model_file
 from lycosa.judge.features import Features, Fields, Floats, Ids
-from lycosa.judge.glance import relevances
 from lycosa.judge.linear import Linear
-from lycosa.judge.network import Network
+from lycosa.judge.neural import Network
+from lycosa.judge.text_relevance import relevances
 from lycosa.types import BadInput, Page, Verdict
 
 REASONS = 10
@@ -101,7 +101,7 @@ class Classifier:
         words = self.facts.words
         return {words[opinion.ids[place]]: float(moved[place]) for place in most.tolist()}
 
-    def glances(self, many: Sequence[Sequence[str]], focus: Focus) -> list[float]:
+    def text_relevances(self, many: Sequence[Sequence[str]], focus: Focus) -> list[float]:
         """The relevance of a few words, and others; of none that are known, what it is before a page is seen."""
         head = self.heads[0]
         if not many:
@@ -119,7 +119,7 @@ class Classifier:
         arrays = {"idf": self.features.idf}
         for number, head in enumerate(self.heads):
             arrays |= {f"{number}.{name}": array for name, array in vars(head).items()}
-        model.save(path, kind, self.facts, arrays)
+        model_file.save(path, kind, self.facts, arrays)
 
 
 def untrained() -> Classifier:
@@ -151,7 +151,7 @@ def contributions(opinion: Opinion, target: NDArray[np.bool_]) -> NDArray[np.flo
 
 def load(path: Path, kind: str) -> Classifier:
     """A saved classifier, its parts checked against each other."""
-    facts, arrays = model.load(path, kind, Facts)
+    facts, arrays = model_file.load(path, kind, Facts)
     try:
         heads = [_head(name, number, arrays) for number, name in enumerate(facts.heads)]
         found = Classifier(Features(facts.terms, arrays["idf"], facts.fields, facts.plain), heads, facts)

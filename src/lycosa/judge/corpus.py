@@ -13,7 +13,7 @@ import xxhash
 
 from lycosa.errors import ConfigError
 from lycosa.judge.features import Fields, count
-from lycosa.judge.rows import Rows
+from lycosa.judge.sparse import Rows
 from lycosa.text import STEMS, words
 from lycosa.types import BadInput, Page
 from lycosa.urls import canonical

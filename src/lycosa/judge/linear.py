@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.judge.features import Floats, Ids
-from lycosa.judge.rows import Rows, folds
+from lycosa.judge.sparse import Rows, folds
 
 INVERSE_PENALTY = 3.0  # logistic regression; in cross-validation 10 was as good within 0.001
 SVM_PENALTY = 0.3

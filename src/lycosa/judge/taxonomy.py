@@ -18,7 +18,7 @@ from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
 from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
 from lycosa.judge.features import FIELDS, Fields
-from lycosa.judge.rows import Rows
+from lycosa.judge.sparse import Rows
 from lycosa.judge.training import load_or_train, train
 from lycosa.types import Page, Verdict
 
@@ -56,7 +56,7 @@ class Taxonomy:
         return self.relevances_of([words])[0]
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
-        return self.classifier_.glances(many, self.focus_)
+        return self.classifier_.text_relevances(many, self.focus_)
 
     def describe(self, top: int) -> list[Section]:
         return self.classifier_.describe(top)

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
-from lycosa.judge import classifier, model
+from lycosa.judge import classifier, model_file
 from lycosa.judge.classifier import Classifier, Facts, Focus, Head, contributions
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, digest, sources
 from lycosa.judge.features import Features
-from lycosa.judge.rows import Rows, chi_squared, folds
+from lycosa.judge.sparse import Rows, chi_squared, folds
 from lycosa.types import BadInput, Verdict
 
 Fit = Callable[[Rows, NDArray[np.intp], int], Sequence[tuple[str, Head]]]  # rows, classes, number of classes
@@ -45,7 +45,7 @@ def load_or_train(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
 
     Where the pages are gone the model alone will do: it can be given away without them.
     """
-    path = folder / model.NAME
+    path = folder / model_file.NAME
     if not path.exists():
         return make(judge, folder, read)
     found = classifier.load(path, judge.KIND)

@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import build, config
-from lycosa.lab import bounds, results
+from lycosa.lab import baselines, results
 from lycosa.lab.answer import Pages
 from lycosa.lab.judges import Miner, judge_of
 from lycosa.lab.one import LAB, crawl_web
@@ -145,7 +145,7 @@ def run(job: Job) -> None:
     web = _web(task.web, prepared.folder)
     judging = prepared.judges[judge_for(job.options, task)]
     judge = judge_of(judging)
-    strategy = bounds.oracle(prepared.oracle, web) if job.options["kind"] == "oracle" else _make(job.options)
+    strategy = baselines.oracle(prepared.oracle, web) if job.options["kind"] == "oracle" else _make(job.options)
     if hasattr(strategy, "prepare"):
         try:
             strategy.prepare(Path(judging.home), judge)
@@ -169,7 +169,7 @@ def _web(name: str, folder: str) -> Pages:
 
 
 def _kinds() -> Plugins:
-    return Plugins(STRATEGY, {**STRATEGIES, "random": bounds.Random})
+    return Plugins(STRATEGY, {**STRATEGIES, "random": baselines.Random})
 
 
 def _varies(options: dict[str, Any]) -> bool:

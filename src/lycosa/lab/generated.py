@@ -11,8 +11,8 @@ from random import Random
 from msgspec import Struct
 
 from lycosa.lab.answer import CLOSE, Answer
-from lycosa.lab.atlas import Atlas, Links, Oddities, Place
-from lycosa.lab.prose import Anchor, Prose, Text, prose
+from lycosa.lab.layout import Atlas, Links, Oddities, Place
+from lycosa.lab.page_text import Anchor, Prose, Text, prose
 from lycosa.lab.vocabulary import topic_words
 from lycosa.types import BadInput
 

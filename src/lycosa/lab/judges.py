@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import __version__, build, config
-from lycosa.judge import classifier, model
+from lycosa.judge import classifier, model_file
 from lycosa.judge.corpus import digest, sources
 from lycosa.lab.answer import Pages
 from lycosa.lab.recorded import warc_files
@@ -115,7 +115,7 @@ class Makers(Struct, frozen=True):
         judge = build.make("topic", build.judges(), judging.options, judging.source())
         pages = digest(sources(Path(judging.folder), judge.examples, judge.labels))
         folder = self.out / _TOPICS / _digest(judge.KIND, judge.recipe(), pages)
-        judging = replace(judging, home=str(folder.absolute()), model=str((folder / model.NAME).absolute()))
+        judging = replace(judging, home=str(folder.absolute()), model=str((folder / model_file.NAME).absolute()))
         if not Path(judging.model).exists():
             make_folder(folder)
             judge.prepare(Path(judging.folder), read_pages)

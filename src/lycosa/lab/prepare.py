@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lycosa import __version__, urls
 from lycosa.lab import judges
 from lycosa.lab.answer import Graph, Pages
-from lycosa.lab.bounds import plan
+from lycosa.lab.baselines import plan
 from lycosa.lab.judges import MAIN, OTHER, POSITIVE, Judging, Makers
 from lycosa.lab.recorded import start_urls
 from lycosa.lab.survey import reach

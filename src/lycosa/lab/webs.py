@@ -13,8 +13,8 @@ import xxhash
 
 from lycosa import config, urls
 from lycosa.lab.answer import Answer, Graph, Pages, Site
-from lycosa.lab.atlas import Atlas, Place
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
+from lycosa.lab.layout import Atlas, Place
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, warc_files
 from lycosa.lab.survey import LinkGraph
 from lycosa.lab.vocabulary import read_topics

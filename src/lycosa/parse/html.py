@@ -8,13 +8,13 @@ import re
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
-from lycosa.parse.addresses import Addresses
+from lycosa.parse.anchor_spans import unmarked, without_marks
+from lycosa.parse.base_url import Addresses
 from lycosa.parse.charset import to_utf8
 from lycosa.parse.links import Finds
-from lycosa.parse.marks import unmarked, without_marks
 from lycosa.parse.notes import Notes, forbids_following, language
 from lycosa.parse.simhash import simhash
-from lycosa.parse.thin import thin
+from lycosa.parse.strip_tags import thin
 from lycosa.types import Page, Reply
 
 _LONGEST_TITLE = 500

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from selectolax.lexbor import LexborNode
 
-from lycosa.parse.addresses import Addresses
-from lycosa.parse.marks import END, START, Anchor
+from lycosa.parse.anchor_spans import END, START, Anchor
+from lycosa.parse.base_url import Addresses
 from lycosa.parse.notes import Notes, forbids_link
 from lycosa.types import Link
 

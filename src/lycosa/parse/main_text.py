@@ -5,7 +5,7 @@ from collections.abc import Callable
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from lycosa.parse.charset import to_utf8
-from lycosa.parse.thin import thin
+from lycosa.parse.strip_tags import thin
 
 _MAIN = ("main", "[role=main]", "article")
 _UNSEEN = "script, style, noscript, template, iframe, svg, select, button, textarea"

@@ -19,15 +19,15 @@ from msgspec import Meta
 
 from lycosa import urls
 from lycosa.db import CrawlDb
-from lycosa.strategy.addresses import quick_marks, words_of
-from lycosa.strategy.evidence import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
-from lycosa.strategy.leads import Leads
+from lycosa.strategy.class_rules import ClassRules
+from lycosa.strategy.link_features import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.links import MOST_SHORT, SOURCES, Find
 from lycosa.strategy.memory import Memory
-from lycosa.strategy.online import OTHER_VERSION, Weights
+from lycosa.strategy.online_logistic import OTHER_VERSION, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
 from lycosa.strategy.sources import Source
-from lycosa.types import BadInput, Explanation, Glances, Notes, Page, Scored, Verdict, Visit, glances
+from lycosa.strategy.url_features import quick_marks, words_of
+from lycosa.types import BadInput, Explanation, Notes, Page, Scored, TextRelevance, Verdict, Visit, text_relevances
 
 CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 READ = 8  # links of a page, best words first, around which the words are judged too
@@ -56,7 +56,7 @@ class Learned:
     weights_: Weights = field(init=False, repr=False, default_factory=lambda: Weights(PRIOR, BIAS))
     surplus_: Surpluses = field(init=False, repr=False, default_factory=Surpluses)  # by host, word, ...
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
-    leads_: Leads = field(init=False, repr=False, default_factory=Leads)
+    class_rules_: ClassRules = field(init=False, repr=False, default_factory=ClassRules)
     best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a page on topic
     scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
     memory_: Memory = field(init=False, repr=False, default_factory=Memory)  # of pages and their links
@@ -74,9 +74,9 @@ class Learned:
         self.reasons_ = Reasons(self.memory_.links)
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        self.judge_ = judge if isinstance(judge, Glances) else None
+        self.judge_ = judge if isinstance(judge, TextRelevance) else None
         if hasattr(judge, "targets"):
-            self.leads_.prepare(folder, judge.targets)
+            self.class_rules_.prepare(folder, judge.targets)
 
     def connect(
         self,
@@ -141,8 +141,8 @@ class Learned:
             surplus, source = surplus * self.credit, self.memory_.first_page(source.up)
 
     def _lead(self, source: str, target: str) -> None:
-        if self.leads_.see(source, target):
-            self._note(f"lead {source}", self.leads_.counts[source])
+        if self.class_rules_.see(source, target):
+            self._note(f"lead {source}", self.class_rules_.counts[source])
 
     def rate(self) -> float:
         """The going rate: relevant pages among all that were tried."""
@@ -201,21 +201,21 @@ class Learned:
             links.append(link)
             said.append(own)
             counted.append(words)
-        relevances = self._glances("own", said)
-        promises = self.leads_.promises.of(page, links, counted)
+        relevances = self._text_relevances("own", said)
+        promises = self.class_rules_.link_model.of(page, links, counted)
         for find, relevance, promise in zip(finds, relevances, promises, strict=True):
             find.own, find.elsewhere = relevance, promise
         order = sorted(range(len(finds)), key=relevances.__getitem__, reverse=True)
         best = order[:READ]  # the others' context would cost more than it tells
-        contexts = self._glances("context", [page.context(links[at]) for at in best])
+        contexts = self._text_relevances("context", [page.context(links[at]) for at in best])
         for at, relevance in zip(best, contexts, strict=True):
             finds[at].context = relevance
         return [finds[at] for at in order], told
 
-    def _glances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
+    def _text_relevances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
         if self.judge_ is None:
             return [UNKNOWN] * len(many)
-        found = iter(glances(self.judge_, [words for words in many if words]))
+        found = iter(text_relevances(self.judge_, [words for words in many if words]))
         relevances = [next(found) if words else UNKNOWN for words in many]
         self.scales_[name].add([relevance for relevance in relevances if relevance >= 0])
         return relevances
@@ -266,7 +266,7 @@ class Learned:
             min(0.0, area.surplus(rate, AREA)) if area else 0.0,
             surplus[links.hosts[row]],
             surplus[best.kind],
-            self.leads_.surplus(best.label),
+            self.class_rules_.surplus(best.label),
             sum(map(surplus.__getitem__, words)) / sqrt(len(words) or 1),
             scales["cash"].of(log(links.cash[row] + LEAST_CASH)),
             log(1 + links.depths[row]),
@@ -325,7 +325,7 @@ class Learned:
             "scales": {name: scale.state() for name, scale in self.scales_.items()},
             "next": self.next_,
             "idle": self.idle_,
-            "leads": self.leads_.save(),
+            "leads": self.class_rules_.save(),
             "batches": self.memory_.batches.count,
         }
 
@@ -347,6 +347,6 @@ class Learned:
             for name, packed in self.db_.notes("learned tally "):
                 self.surplus_.tallies[self.memory_.names[name]] = Tally(*msgspec.msgpack.decode(packed))
         rows: Iterable[tuple[str, str]] = self.db_.notes("learned lead ") if self.db_ is not None else ()
-        self.leads_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
+        self.class_rules_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
         self.surplus_.clear()
         self.surplus_.start(self.rate())

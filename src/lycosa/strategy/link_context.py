@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from lycosa.errors import ConfigError
 from lycosa.strategy.plainly import OUTSIDE
-from lycosa.types import CONTEXT_WORDS, Explanation, Glances, Notes, Scored, Visit, glances
+from lycosa.types import CONTEXT_WORDS, Explanation, Notes, Scored, TextRelevance, Visit, text_relevances
 
 
 @dataclass
@@ -24,10 +24,10 @@ class LinkContext:
     beta: Annotated[float, Meta(ge=0, le=1)] = 0.25  # weight of the page beside the words around the link
     words: Annotated[int, Meta(ge=1)] = CONTEXT_WORDS  # around a link, anchor included
 
-    judge_: Any = field(init=False, repr=False, default=None)  # a `Glances`
+    judge_: Any = field(init=False, repr=False, default=None)  # a `TextRelevance`
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        if not isinstance(judge, Glances):
+        if not isinstance(judge, TextRelevance):
             raise ConfigError(
                 "strategy.kind", "link-context needs a topic that can judge a few words; this kind cannot"
             )
@@ -35,7 +35,7 @@ class LinkContext:
 
     def score(self, visit: Visit) -> Sequence[float]:
         page, of_page = visit.page, self.beta * visit.verdict.relevance
-        around = glances(self.judge_, [page.context(link, self.words) for link in page.links])
+        around = text_relevances(self.judge_, [page.context(link, self.words) for link in page.links])
         return [of_page + (1 - self.beta) * relevance for relevance in around]
 
     def merge(self, waiting: float, found: float) -> float:

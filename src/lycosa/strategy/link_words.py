@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
-from lycosa.strategy.addresses import words_of
+from lycosa.strategy.url_features import words_of
 from lycosa.text import STEMS, Memo, words
 from lycosa.types import CONTEXT_WORDS, Link, Page
 
@@ -52,7 +52,7 @@ def all_words(page: Page, links: Sequence[Link]) -> list[list[str]]:
     return [[*words_of(link, page)[1], *near_words(link, page), *title] for link in links]
 
 
-class Promises:
+class LinkModel:
     """What the words of links promise, for one or more classes that are sought."""
 
     def __init__(self, models: Sequence[LinkWords]) -> None:

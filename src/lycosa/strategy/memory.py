@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from lycosa import urls
-from lycosa.strategy.addresses import folder_of, twins
 from lycosa.strategy.kept import Batches, PageNote, read_names, read_numbers
 from lycosa.strategy.links import Find, Links, Names
 from lycosa.strategy.sources import Levels, Source
+from lycosa.strategy.url_features import folder_of, twins
 
 
 class Memory:

@@ -17,13 +17,13 @@ from lycosa.errors import ConfigError
 from lycosa.types import (
     CONTEXT_WORDS,
     Explanation,
-    Glances,
     Link,
     Notes,
     Reply,
     Scored,
+    TextRelevance,
     Visit,
-    glances,
+    text_relevances,
 )
 
 TOO_RICH = 1e8  # below the places of the fetch list, which order above every score
@@ -54,7 +54,7 @@ class Otie:
             raise ConfigError("strategy", "otie needs a > 0, d odd, list_size >= 1 and beta between 0 and 1")
         if self.words < 1:
             raise ConfigError("strategy.words", f"{self.words} is less than 1")
-        if not isinstance(judge, Glances):
+        if not isinstance(judge, TextRelevance):
             raise ConfigError("strategy.kind", "otie needs a topic that can judge a few words, and this kind cannot")
         self.judge_ = judge
 
@@ -90,7 +90,7 @@ class Otie:
             return []
         page, r = visit.page, visit.verdict.relevance
         let_in = [link for link in links if not self.refuses_(link.url, link.depth)]
-        around = glances(self.judge_, [page.context(link, self.words) for link in let_in])
+        around = text_relevances(self.judge_, [page.context(link, self.words) for link in let_in])
         promised = [self.beta * r + (1 - self.beta) * relevance for relevance in around]
         good = [(link.url, promise) for link, promise in zip(let_in, promised, strict=True)]
         self.db_.note(f"links:{visit.reply.link.url}", msgspec.json.encode(good).decode())

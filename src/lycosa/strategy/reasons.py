@@ -12,9 +12,9 @@ from math import isnan, nan
 from typing import Any
 
 from lycosa.strategy import plainly
-from lycosa.strategy.evidence import PRIOR
+from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.links import Links
-from lycosa.strategy.online import OTHER_VERSION, Weighed
+from lycosa.strategy.online_logistic import OTHER_VERSION, Weighed
 from lycosa.types import BadInput, Explanation, Notes, Scored
 
 HELD_BACK = 0.01  # the most a link is worth that waits until others of its page were taken

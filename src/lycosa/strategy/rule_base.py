@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from lycosa.strategy.link_words import LinkWords, Promises
+from lycosa.strategy.link_words import LinkModel, LinkWords
 from lycosa.types import BadInput
 
 NAME = "rules.json"
@@ -68,9 +68,9 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
             best = {source: max(score, total[source]) for source, score in best.items()}  # total may be rounded
         return best
 
-    def promises(self, targets: Collection[str]) -> Promises:
+    def link_model(self, targets: Collection[str]) -> LinkModel:
         """What words of links promise, if these classes are sought."""
-        return Promises([self.links[name] for name in targets if name in self.links])
+        return LinkModel([self.links[name] for name in targets if name in self.links])
 
 
 def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], temperature: float = 1.0) -> RuleBase:

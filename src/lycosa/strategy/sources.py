@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import log
 from typing import Any
 
-from lycosa.strategy.evidence import Tally
+from lycosa.strategy.link_features import Tally
 
 
 class Source:

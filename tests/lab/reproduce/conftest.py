@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lycosa.lab.generated import GeneratedWeb, Links, Text
-from lycosa.lab.reproduce import terrain
+from lycosa.lab.reproduce import testbed
 from lycosa.lab.vocabulary import TOPICS
 
 NAMES = ("astronomy", "cooking", "medicine", "music")
@@ -24,7 +24,7 @@ def small() -> GeneratedWeb:
 def smaller_webs(monkeypatch: pytest.MonkeyPatch) -> None:
     """All experiments on webs of four topics."""
     for name, value in (("TOPICS", 4), ("HOSTS", 10), ("PAGES", 10)):
-        monkeypatch.setattr(terrain, name, value)
+        monkeypatch.setattr(testbed, name, value)
 
 
 class School:
@@ -43,8 +43,8 @@ class School:
         self.labels = folder / "school.tsv"
         self.labels.write_text("\n".join(labels), encoding="utf-8")
 
-    def request(self, **more: Any) -> terrain.Request:
-        return terrain.Request(web=str(self.web), labels=str(self.labels), **more)
+    def request(self, **more: Any) -> testbed.Request:
+        return testbed.Request(web=str(self.web), labels=str(self.labels), **more)
 
 
 def _links(numbers: range) -> str:

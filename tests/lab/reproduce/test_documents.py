@@ -7,7 +7,7 @@ import pytest
 from lycosa.lab.reproduce import EXPERIMENTS, ontology, otie, publications, rules, tids
 from lycosa.lab.reproduce.effects import CANNOT, NOT_REPRODUCED, REPRODUCED
 from lycosa.lab.reproduce.report import Report, page
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.strategy.publications import PRIORITIES
 
 PUBLISHED = {  # some of the figures that must stand beside ours

@@ -9,7 +9,7 @@ import pytest
 from lycosa.lab import reproduce as package
 from lycosa.lab.reproduce import EXPERIMENTS, Experiment, reproduce, tids
 from lycosa.lab.reproduce.report import PAGE, RESULTS, TIMINGS
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.types import BadInput
 
 

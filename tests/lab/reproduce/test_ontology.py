@@ -15,7 +15,7 @@ from lycosa.lab.reproduce.ontology import FOCUSED, LIMITS, STRAY, UNFOCUSED, Job
 from lycosa.lab.reproduce.ontology_findings import conclude, effects
 from lycosa.lab.reproduce.report import page
 from lycosa.lab.reproduce.subject import made, subject
-from lycosa.lab.reproduce.terrain import Generated, Request
+from lycosa.lab.reproduce.testbed import Generated, Request
 from lycosa.types import BadInput, Link, Page, Reply, Visit
 
 RATES = {

@@ -23,7 +23,7 @@ from lycosa.lab.reproduce.otie import (
     work,
 )
 from lycosa.lab.reproduce.report import page
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 
 # as the document has it: OTIE best in recall, link-context early, both high in harvest rate
 RECALL = {BREADTH: (0.0, 0.1), CONTEXT: (0.1, 0.22), OPIC: (0.0, 0.2), OTIE: (0.05, 0.4)}

@@ -20,7 +20,7 @@ from lycosa.lab.reproduce.publications import (
     work,
 )
 from lycosa.lab.reproduce.report import page
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.lab.reproduce.university import University
 from lycosa.types import BadInput
 

@@ -23,7 +23,7 @@ from lycosa.lab.reproduce.rules import (
     ringed,
     work,
 )
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.types import BadInput
 
 MATRIX = ((0.2, 0.6, 0.1, 0.1), (0.1, 0.2, 0.6, 0.1), (0.1, 0.1, 0.2, 0.6), (0.6, 0.1, 0.1, 0.2))

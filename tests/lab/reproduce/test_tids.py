@@ -7,7 +7,7 @@ import pytest
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.reproduce.effects import CANNOT, NOT_REPRODUCED, REPRODUCED
 from lycosa.lab.reproduce.report import page
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.lab.reproduce.tids import (
     BINS,
     CONTROL,

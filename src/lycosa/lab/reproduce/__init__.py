@@ -1,7 +1,7 @@
 """The experiments of the five documents, done again: what they claim, what we measured, and whether the effect showed.
 
 from lycosa.lab.reproduce import reproduce
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 
 reproduce("rules", Request(), Path("out"), processes=2)
 """
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lycosa.lab.reproduce import ontology, ontology_findings, otie, publications, rules, tids
+from lycosa.lab.reproduce.process_pool import Outcome, Work, do_all
 from lycosa.lab.reproduce.report import PAGE, Report, by_hours, summary, write
-from lycosa.lab.reproduce.terrain import Request
-from lycosa.lab.reproduce.work import Outcome, Work, do_all
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.lab.writing import check_folder, writing
 from lycosa.types import BadInput
 

@@ -14,9 +14,9 @@ from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.metrics import distances_of_best, harvest_curve, harvest_rate, link_distances, robustness
 from lycosa.lab.one import Fetch, crawl_web, manner
 from lycosa.lab.reproduce.measures import sampled
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.subject import check_map, subject
-from lycosa.lab.reproduce.terrain import Request, Terrain, chosen, drawn, site, terrain
-from lycosa.lab.reproduce.work import Outcome
+from lycosa.lab.reproduce.testbed import Request, Terrain, chosen, drawn, site, terrain
 from lycosa.lab.significance import mean
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.types import BadInput, Visit

@@ -18,9 +18,9 @@ from lycosa.lab.reproduce.ontology import (
     UNFOCUSED,
 )
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.terrain import Request, told
-from lycosa.lab.reproduce.work import Outcome
+from lycosa.lab.reproduce.testbed import Request, told
 from lycosa.lab.significance import mean, standard_error
 
 

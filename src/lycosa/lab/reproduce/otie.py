@@ -17,9 +17,9 @@ from lycosa.lab.one import crawl_web, manner
 from lycosa.lab.reproduce.effects import Effect, Pair, alike, better, cannot, is_true, undecided
 from lycosa.lab.reproduce.measures import averaged, marks, sampled, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.terrain import OTHER, Request, chosen, drawn, site, teach, terrain, told
-from lycosa.lab.reproduce.work import Outcome
+from lycosa.lab.reproduce.testbed import OTHER, Request, chosen, drawn, site, teach, terrain, told
 from lycosa.lab.significance import mean
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.otie import Otie

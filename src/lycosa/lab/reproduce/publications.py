@@ -14,11 +14,11 @@ from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, start_url
 from lycosa.lab.reproduce.effects import Effect, Pair, better, is_true
 from lycosa.lab.reproduce.measures import averaged, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
 from lycosa.lab.reproduce.searching import NoJudge, crawl_and_search
-from lycosa.lab.reproduce.terrain import Reader, Request
+from lycosa.lab.reproduce.testbed import Reader, Request
 from lycosa.lab.reproduce.university import DOMAIN, ROOT, University
-from lycosa.lab.reproduce.work import Outcome
 from lycosa.lab.significance import mean
 from lycosa.pages import read_pages
 from lycosa.seeds.engines import LocalEngine

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from lycosa.lab.reproduce.effects import Effect
 from lycosa.lab.reproduce.pictures import Picture, draw
-from lycosa.lab.reproduce.work import Outcome
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.significance import mean
 from lycosa.lab.writing import make_folder, writing
 

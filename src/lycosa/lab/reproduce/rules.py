@@ -17,9 +17,9 @@ from lycosa.lab.one import LabCrawl, crawl_web, manner
 from lycosa.lab.reproduce.effects import Effect, Pair, alike, better, cannot, is_true
 from lycosa.lab.reproduce.measures import averaged, marks, sampled
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.terrain import TOPICS, Request, chosen, drawn, site, teach, terrain
-from lycosa.lab.reproduce.work import Outcome
+from lycosa.lab.reproduce.testbed import TOPICS, Request, chosen, drawn, site, teach, terrain
 from lycosa.lab.significance import mean
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.rule_base import RuleBase, count

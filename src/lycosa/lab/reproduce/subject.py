@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lycosa.errors import BadInput, ConfigError
 from lycosa.judge.ontology import Ontology
-from lycosa.lab.reproduce.terrain import Request
+from lycosa.lab.reproduce.testbed import Request
 from lycosa.lab.vocabulary import topic_words
 from lycosa.ontology import Association, Concept, Concepts, Name
 from lycosa.ontology.concepts import HIERARCHY

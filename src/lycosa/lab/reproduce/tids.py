@@ -15,9 +15,9 @@ from lycosa.lab.one import LabCrawl, crawl_web, manner
 from lycosa.lab.reproduce.effects import Effect, Pair, alike, better, cannot
 from lycosa.lab.reproduce.measures import averaged, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
+from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.terrain import Reader, Request, chosen, drawn, site, terrain, told
-from lycosa.lab.reproduce.work import Outcome
+from lycosa.lab.reproduce.testbed import Reader, Request, chosen, drawn, site, terrain, told
 from lycosa.strategy.tids import TidsStrategy
 from lycosa.text import words
 from lycosa.types import Page, Visit

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.parse import HtmlParser, thin
+from lycosa.parse import HtmlParser, strip_tags
 from lycosa.types import Link, Page, Reply
 
 URL = "http://e.org/"
@@ -20,13 +20,13 @@ def parse(body: bytes) -> Page:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every page is huge."""
-    monkeypatch.setattr(thin, "_MOST_TAGS", -1)
-    monkeypatch.setattr(thin, "_WIDE_BYTES", -1)
+    monkeypatch.setattr(strip_tags, "_MOST_TAGS", -1)
+    monkeypatch.setattr(strip_tags, "_WIDE_BYTES", -1)
 
 
 def test_an_ordinary_page_is_left_alone() -> None:
     body = b"<div><p>text <a href=/x>x</a></p></div>" * 200
-    assert thin.thin(body) is body
+    assert strip_tags.thin(body) is body
 
 
 @pytest.mark.usefixtures("eager")
@@ -58,7 +58,7 @@ def test_an_ordinary_page_is_left_alone() -> None:
     ],
 )
 def test_what_is_left(html: str, left: str) -> None:
-    assert thin.thin(html.encode()).decode() == left
+    assert strip_tags.thin(html.encode()).decode() == left
 
 
 WELL_FORMED = st.recursive(
@@ -79,8 +79,8 @@ def test_a_thin_page_reads_as_before(html: str) -> None:
     body = f"<html lang=en><title>t</title><body>{html}</body>".encode()
     before = parse(body)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thin, "_MOST_TAGS", -1)
-        patch.setattr(thin, "_WIDE_BYTES", -1)
+        patch.setattr(strip_tags, "_MOST_TAGS", -1)
+        patch.setattr(strip_tags, "_WIDE_BYTES", -1)
         after = parse(body)
     assert (before.words, before.links, before.title) == (after.words, after.links, after.title)
 
@@ -89,7 +89,7 @@ def test_a_long_tag_loses_its_attributes() -> None:
     many = " ".join(f"a{number}" for number in range(3000))
     filler = "x " * 100_000
     body = f"<p {many}>a</p><a href=/x>b</a><script {many}>c<d</script><!-- {many} --><img {many} alt=x>{filler}"
-    left = thin.thin(body.encode()).decode()
+    left = strip_tags.thin(body.encode()).decode()
     assert left.startswith("<p>a</p><a href=/x>b</a><script>c<d</script><!-- a0 a1")
     assert left.endswith(f"--><img>{filler}")
 
@@ -122,14 +122,14 @@ def test_any_bytes_are_thin_in_the_end(costly_tags: Any) -> None:
     for _ in range(20):
         few = chance.sample(pieces, 3)
         body = b"".join(chance.choices(few, k=100_000))
-        assert costly_tags(thin.thin(body)) <= 2_000, few
+        assert costly_tags(strip_tags.thin(body)) <= 2_000, few
 
 
 @pytest.mark.parametrize("tag", ["html", "body", "HtmL", "BODY"])
 def test_of_many_html_and_body_tags_the_first_stays(tag: str) -> None:
     many = "".join(f"<{tag} a{number}=b>" for number in range(3_000))
     body = f"<!-- <{tag} id=no> --><html lang=en><body class=c><p>text</p>{many}<script>'<{tag} id=s>'</script>"
-    left = thin.thin(body.encode()).decode()
+    left = strip_tags.thin(body.encode()).decode()
     assert left.count(f"<{tag} a") == 0
     assert "<html lang=en>" in left
     assert "<body class=c>" in left
@@ -139,4 +139,4 @@ def test_of_many_html_and_body_tags_the_first_stays(tag: str) -> None:
 
 def test_a_few_html_tags_for_old_browsers_are_left_alone() -> None:
     body = b"<!--[if IE 7]><html class=ie7><![endif]-->" * 5 + b"<html lang=en><body>" + b"<p>text</p>" * 500
-    assert thin.thin(body + b" " * 30_000) == body + b" " * 30_000
+    assert strip_tags.thin(body + b" " * 30_000) == body + b" " * 30_000

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from lycosa.judge.classifier import Classifier, Facts, Focus
 from lycosa.judge.features import Features
-from lycosa.judge.glance import relevances
 from lycosa.judge.linear import Linear
-from lycosa.judge.network import Network
+from lycosa.judge.neural import Network
+from lycosa.judge.text_relevance import relevances
 
 TERMS = [f"q{letter}x" for letter in "abcdefghijklmnopqrst"]  # their own stems
 WORDS = [*TERMS, "unknown", "the", "17"]
@@ -60,7 +60,7 @@ def test_a_glance_says_what_the_judge_of_pages_would(seed: int, classes: int, wo
     judge = Classifier(features, [head], facts)
     focus = Focus(np.arange(classes) == 1, 0.5)
     by_page = float((judge.look(*features.glance(words)).probabilities @ focus.target)[0])
-    assert judge.glances([words], focus) == [pytest.approx(by_page, rel=1e-5)]
+    assert judge.text_relevances([words], focus) == [pytest.approx(by_page, rel=1e-5)]
 
 
 @pytest.mark.parametrize("classes", [2, 30])
@@ -101,9 +101,11 @@ def test_a_net_and_a_vote_go_the_long_way() -> None:
     focus = Focus(np.array([False, True]), 0.5)
     vote = Classifier(features, [head, head], facts)
     single = Classifier(features, [head], facts)
-    assert vote.glances([["qax", "qbx"]], focus) == pytest.approx(single.glances([["qax", "qbx"]], focus), rel=1e-5)
+    assert vote.text_relevances([["qax", "qbx"]], focus) == pytest.approx(
+        single.text_relevances([["qax", "qbx"]], focus), rel=1e-5
+    )
     net = Network(head.weights, head.bias, np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
-    assert 0 < Classifier(features, [net], facts).glances([["qax", "qbx"]], focus)[0] < 1
+    assert 0 < Classifier(features, [net], facts).text_relevances([["qax", "qbx"]], focus)[0] < 1
 
 
 @given(
@@ -119,4 +121,4 @@ def test_many_at_once_are_worth_what_each_is(seed: int, classes: int, plain: boo
     facts = Facts([f"c{n}" for n in range(classes)], TERMS, TERMS, {}, plain, ["nb"], [[]] * classes)
     judge = Classifier(features, [head], facts)
     each = [long_way(features, head, words, target) for words in many]
-    assert judge.glances(many, focus) == pytest.approx(each, rel=1e-9)
+    assert judge.text_relevances(many, focus) == pytest.approx(each, rel=1e-9)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.parse.addresses import Addresses
+from lycosa.parse.base_url import Addresses
 from lycosa.urls import Base
 
 PAGES = ["http://a.example/x/y", "http://a.example/z", "https://a.example/x/y", "http://b.example:81/x/y"]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from lycosa.lab.recorded import warc_files
-from lycosa.lab.reproduce.work import do_all
+from lycosa.lab.reproduce.process_pool import do_all
 from lycosa.types import BadInput
 
 INTERRUPTED = """
 import sys, time
-from lycosa.lab.reproduce.work import do_all
+from lycosa.lab.reproduce.process_pool import do_all
 
 if __name__ == "__main__":
     try:

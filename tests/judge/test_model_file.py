@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from msgspec import Struct
 
-from lycosa.judge import model
+from lycosa.judge import model_file
 from lycosa.types import BadInput
 
 
@@ -32,18 +32,18 @@ ARRAYS = {
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    path = tmp_path / model.NAME
-    model.save(path, "examples", FACTS, ARRAYS)
+    path = tmp_path / model_file.NAME
+    model_file.save(path, "examples", FACTS, ARRAYS)
     return path
 
 
-def load(path: Path) -> tuple[Facts, model.Arrays]:
-    return model.load(path, "examples", Facts)
+def load(path: Path) -> tuple[Facts, model_file.Arrays]:
+    return model_file.load(path, "examples", Facts)
 
 
 def refused(path: Path, kind: str = "examples") -> str:
     with pytest.raises(BadInput) as caught:
-        model.load(path, kind, Facts)
+        model_file.load(path, kind, Facts)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
@@ -82,7 +82,7 @@ def test_what_was_saved_comes_back(saved: Path) -> None:
 )
 def test_any_array_comes_back(tmp_path_factory: pytest.TempPathFactory, array: Any) -> None:
     path = tmp_path_factory.mktemp("model") / "m"
-    model.save(path, "examples", FACTS, {"a": array})
+    model_file.save(path, "examples", FACTS, {"a": array})
     back = load(path)[1]["a"]
     assert back.dtype == array.dtype
     assert np.array_equal(back, array)
@@ -90,23 +90,23 @@ def test_any_array_comes_back(tmp_path_factory: pytest.TempPathFactory, array: A
 
 def test_a_big_endian_or_strided_array_comes_back_with_the_same_numbers(tmp_path: Path) -> None:
     array = np.arange(12, dtype=">f4").reshape(3, 4)[:, ::2]
-    model.save(tmp_path / "m", "examples", FACTS, {"a": array})
+    model_file.save(tmp_path / "m", "examples", FACTS, {"a": array})
     assert load(tmp_path / "m")[1]["a"].tolist() == array.tolist()
 
 
 def test_the_same_model_is_the_same_bytes_and_leaves_no_other_file(saved: Path) -> None:
     before = saved.read_bytes()
-    model.save(saved, "examples", FACTS, ARRAYS)
+    model_file.save(saved, "examples", FACTS, ARRAYS)
     assert saved.read_bytes() == before
-    assert [path.name for path in saved.parent.iterdir()] == [model.NAME]
+    assert [path.name for path in saved.parent.iterdir()] == [model_file.NAME]
 
 
 def test_a_failed_save_leaves_the_old_model(saved: Path) -> None:
     before = saved.read_bytes()
     with pytest.raises(TypeError):
-        model.save(saved, "examples", FACTS, {"a": np.array([object()])})
+        model_file.save(saved, "examples", FACTS, {"a": np.array([object()])})
     assert saved.read_bytes() == before
-    assert [path.name for path in saved.parent.iterdir()] == [model.NAME]
+    assert [path.name for path in saved.parent.iterdir()] == [model_file.NAME]
 
 
 def test_every_shortening_is_refused(saved: Path) -> None:
@@ -130,7 +130,7 @@ def test_bytes_after_the_end_are_refused(saved: Path) -> None:
 
 def test_a_newer_format_says_so(saved: Path) -> None:
     data = saved.read_bytes()
-    sealed(saved, data[:8] + (model.FORMAT + 1).to_bytes(4, "little") + data[12:-8])
+    sealed(saved, data[:8] + (model_file.FORMAT + 1).to_bytes(4, "little") + data[12:-8])
     assert "newer Lycosa (format 2; this one reads up to 1)" in refused(saved)
 
 
@@ -185,5 +185,5 @@ def test_only_plain_numbers_are_read(saved: Path, dtype: str) -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_is_refused(tmp_path: Path, value: float) -> None:
-    model.save(tmp_path / "m", "examples", FACTS, {"weights": np.array([1.0, value])})
+    model_file.save(tmp_path / "m", "examples", FACTS, {"weights": np.array([1.0, value])})
     assert "weights holds what is no number" in refused(tmp_path / "m")

@@ -6,7 +6,7 @@ from collections import deque
 from lycosa.types import Clock, Timer
 
 
-class Waking:
+class Waiters:
     """Those who wait, and the one timer that is set for them."""
 
     def __init__(self, clock: Clock) -> None:

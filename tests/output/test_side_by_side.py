@@ -5,8 +5,8 @@ from pathlib import Path
 from rich.console import Console
 
 from lycosa.db import CrawlDb
-from lycosa.output.beside import draw_beside, names, side_by_side
 from lycosa.output.report import read_report
+from lycosa.output.side_by_side import draw_beside, names, side_by_side
 
 _COLUMNS = "n, url, final_url, error, digest, duplicate_of, relevance, on_topic"
 _VISIT = f"INSERT INTO visits ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.lab.bounds import Oracle, Random, oracle, plan
+from lycosa.lab.baselines import Oracle, Random, oracle, plan
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.metrics import area_under_recall, link_distances
 from lycosa.lab.one import LabCrawl, crawl_web

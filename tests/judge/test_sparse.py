@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_selection import chi2
 
-from lycosa.judge.rows import Rows, chi_squared, folds
+from lycosa.judge.sparse import Rows, chi_squared, folds
 
 
 def rows(dense: NDArray[np.int64]) -> Rows:

@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.judge.taxonomy import Taxonomy
 from lycosa.lab.generated import GeneratedWeb
-from lycosa.lab.reproduce.terrain import (
+from lycosa.lab.reproduce.testbed import (
     OTHER,
     Generated,
     Reader,
@@ -105,7 +105,7 @@ def test_what_is_worth_looking_for(school: Any, monkeypatch: pytest.MonkeyPatch)
     assert Recording(school.request()).targets() == []
     with pytest.raises(BadInput, match=r"no label of .* has 20 pages"):
         chosen(school.request(), Recording(school.request()), 3)
-    monkeypatch.setattr("lycosa.lab.reproduce.terrain.LEAST_PAGES", 3)
+    monkeypatch.setattr("lycosa.lab.reproduce.testbed.LEAST_PAGES", 3)
     assert Recording(school.request()).targets() == ["astronomy", "cooking", "medicine"]
 
 

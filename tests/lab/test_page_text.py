@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from lycosa.lab.prose import Anchor, Text, prose
+from lycosa.lab.page_text import Anchor, Text, prose
 from lycosa.lab.vocabulary import COMMON_WORDS, FUNCTION_WORDS, TOPICS, topic_names, topic_words
 
 VOID = {"meta", "link"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.addresses import MOST_WORDS, folder_of, marks_of, quick_marks, twins, words_of
-from lycosa.strategy.evidence import MEMORY, MOST_KEYS, Scale, Surpluses, Tally
+from lycosa.strategy.link_features import MEMORY, MOST_KEYS, Scale, Surpluses, Tally
+from lycosa.strategy.url_features import MOST_WORDS, folder_of, marks_of, quick_marks, twins, words_of
 from lycosa.types import Link, Page
 
 

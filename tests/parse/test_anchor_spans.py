@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.parse.marks import END, START, unmarked, without_marks
+from lycosa.parse.anchor_spans import END, START, unmarked, without_marks
 from lycosa.text import words
 
 

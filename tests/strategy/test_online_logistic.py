@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.online import Weights, chance
+from lycosa.strategy.online_logistic import Weights, chance
 
 PRIOR = {"a": 1.0, "b": -0.5, "c": 0.0}
 

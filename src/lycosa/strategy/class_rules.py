@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.strategy import rule_base
-from lycosa.strategy.link_words import Promises
+from lycosa.strategy.link_words import LinkModel
 from lycosa.strategy.rule_base import RuleBase
 from lycosa.types import BadInput
 
@@ -24,7 +24,7 @@ LEAST = 0.05  # a chance below this is as good as none: so a class that was seen
 _log = logging.getLogger(__name__)
 
 
-class Leads:
+class ClassRules:
     """What a class is worth, in units of the class of an average page."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Leads:
         self.worth: dict[str, float] = {}  # by class: the chance that its links lead to the target
         self.usual = 0.0  # of a page as they come
         self.seen = 0
-        self.promises = Promises([])  # of words of links, learned elsewhere
+        self.link_model = LinkModel([])  # of words of links, learned elsewhere
         self._surplus: dict[str, float] = {}
 
     def prepare(self, folder: Path, targets: Targets) -> None:
@@ -52,7 +52,7 @@ class Leads:
         if rules:
             for name, row in rules.rules().items():
                 self.counts[name] = {target: BEFOREHAND * chance for target, chance in row.items()}
-            self.promises = rules.promises(targets(rules.classes))
+            self.link_model = rules.link_model(targets(rules.classes))
             self._weigh(targets)
 
     def see(self, source: str, target: str) -> bool:

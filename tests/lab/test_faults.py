@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from lycosa.lab.answer import CLOSE, Answer
-from lycosa.lab.obstacles import Hindered
+from lycosa.lab.faults import Hindered
 
 URLS = [f"http://a.example/{number}" for number in range(2_000)]
 HTML = (("Content-Type", "text/html; charset=utf-8"),)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from lycosa.judge.features import Floats, Ids
 from lycosa.judge.linear import training
-from lycosa.judge.rows import Rows
+from lycosa.judge.sparse import Rows
 
 HIDDEN = 16
 ENOUGH_TO_VALIDATE = 1_000  # pages; with fewer, a part held out to know when to stop would be missed in training

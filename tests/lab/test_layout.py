@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.lab.atlas import Atlas, Links, Oddities, Place
-from lycosa.lab.prose import Text
+from lycosa.lab.layout import Atlas, Links, Oddities, Place
+from lycosa.lab.page_text import Text
 from lycosa.lab.vocabulary import topic_names
 
 

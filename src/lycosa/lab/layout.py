@@ -12,7 +12,7 @@ from random import Random
 
 from msgspec import Struct
 
-from lycosa.lab.prose import Text, prose
+from lycosa.lab.page_text import Text, prose
 from lycosa.lab.vocabulary import NEUTRAL_SECTIONS, topic_words
 from lycosa.types import BadInput
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.frontier.outlook import Outlook, status_of
+from lycosa.frontier.status import Outlook, status_of
 
 QUIET: dict[str, Any] = {
     "known": 9,

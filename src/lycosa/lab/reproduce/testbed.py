@@ -19,8 +19,8 @@ from lycosa import urls
 from lycosa.judge.corpus import Corpus
 from lycosa.judge.training import Learner
 from lycosa.lab.answer import Pages
-from lycosa.lab.atlas import Atlas, Place
 from lycosa.lab.generated import GeneratedWeb, Links, Text
+from lycosa.lab.layout import Atlas, Place
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels
 from lycosa.lab.vocabulary import topic_names
 from lycosa.lab.webs import GeneratedPages

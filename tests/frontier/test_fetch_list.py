@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lycosa.frontier.lists import Listing
+from lycosa.frontier.fetch_list import Listing
 from lycosa.types import Link
 
 

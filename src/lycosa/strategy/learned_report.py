@@ -3,8 +3,8 @@
 import msgspec
 
 from lycosa.db import CrawlDb
-from lycosa.strategy.evidence import PRIOR
 from lycosa.strategy.learned import Learned
+from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.reasons import IN_WORDS
 
 _LEAST_TRIED = 3.0  # outcomes before a word or host is worth telling

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heapreplace
 from typing import Protocol, runtime_checkable
 
 from lycosa.db import CrawlDb
-from lycosa.frontier.polite import Hosts
+from lycosa.frontier.hosts import Hosts
 from lycosa.types import Link
 
 FIRST_PLACE = 2e9  # above every score, that of seeds too

@@ -1,0 +1,173 @@
+"""`lycosa again`: the next crawl starts from the best hubs of the last one and knows what that one learned."""
+
+import os
+import shutil
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa import config
+from lycosa.db import CrawlDb
+from lycosa.graph import hits, make_graph
+from lycosa.judge.model_file import NAME as MODEL
+from lycosa.rejudge import GIVEN
+from lycosa.strategy.rule_base import NAME as RULES
+from lycosa.types import BadInput
+
+SEEDS = "seeds.txt"
+STATE = "state:judge"
+_PATHS = {  # the keys that name files
+    "topic": {"examples", "labels", "file"},
+    "strategy": {"urls", "model"},
+    "search": {"pages"},
+}
+
+_PAGES = (
+    "SELECT url, final_url, on_topic FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
+)
+_COPIES = "SELECT url, final_url, duplicate_of FROM visits WHERE error = '' AND duplicate_of != '' ORDER BY n"
+
+
+def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
+    """Make the folder of the next crawl: it starts from the best hubs of the last and knows what that one learned.
+
+    Returns how many hubs there are.
+    """
+    _, source = config.load(directory)
+    if new.exists() and (not new.is_dir() or any(new.iterdir())):
+        raise BadInput(f"{new}: exists already")
+    db = CrawlDb(directory / "crawl.db", readonly=True).open()
+    try:
+        hubs = best_hubs(db, n_seeds, accepted)
+        state = db.get(STATE)
+    finally:
+        db.close()
+    if not hubs:
+        raise BadInput(
+            f"{directory}: none of its pages links to another one of them, so there are no hubs to start from"
+        )
+    text = to_toml(next_config(tomllib.loads(source.text), source.path.parent, new))
+    try:
+        _write(new, text, hubs, state, source.path.parent)
+    except OSError as error:
+        raise BadInput(f"{new}: cannot be written: {error.strerror}") from None
+    return len(hubs)
+
+
+def best_hubs(db: CrawlDb, most: int, accepted: bool) -> list[tuple[str, float]]:
+    """Address and hub score of the pages that link to the best authorities among the crawl's own pages, best first."""
+    pages, numbers = _pages(db, accepted)
+    sources, targets = _links(db, numbers)
+    scores, _ = hits(make_graph(sources, targets, len(pages)))
+    order = np.argsort(-scores, kind="stable")[:most].tolist()
+    return [(pages[at], float(scores[at])) for at in order if scores[at] > 0]
+
+
+def _pages(db: CrawlDb, accepted: bool) -> tuple[list[str], NDArray[np.int64]]:
+    """The pages of the crawl, and for each id of a URL the number of its page, or -1.
+
+    A redirect leads to the same page as its target, and the same body under another address is the same page.
+    """
+    pages: list[str] = []
+    number_of: dict[str, int] = {}
+    for url, final_url, on_topic in db.execute(_PAGES):
+        if on_topic or not accepted:
+            number_of[url] = number_of[final_url] = len(pages)
+            pages.append(url)
+    for url, final_url, first in db.execute(_COPIES):
+        if first in number_of:
+            number_of[url] = number_of[final_url] = number_of[first]
+    last = db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
+    numbers = np.full(last + 1, -1, np.int64)
+    for id, url in db.execute("SELECT id, url FROM urls"):
+        numbers[id] = number_of.get(url, -1)
+    return pages, numbers
+
+
+def _links(db: CrawlDb, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The links between the pages, as numbers of pages."""
+    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for source, blob in db.execute("SELECT source, targets FROM links"):
+        if source < len(numbers) and numbers[source] >= 0:
+            found = np.frombuffer(blob, np.uint32)
+            inside = numbers[found[found < len(numbers)]]
+            inside = inside[inside >= 0]
+            starts.append(np.full(len(inside), numbers[source]))
+            ends.append(inside)
+    return np.concatenate(starts), np.concatenate(ends)
+
+
+def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
+    """The configuration of the next crawl: the last one's, with other seeds. A set that grew is left as it is now."""
+    found = last | {"seeds": SEEDS}
+    for section, names in _PATHS.items():
+        if section in last:
+            found[section] = _section_moved(section, names, last[section], folder, new)
+    if found.get("topic", {}).get("kind") == "tids":
+        found["topic"]["grow"] = False
+        found["strategy"] = {"kind": "tids", "consecutive": True}
+    return found
+
+
+def _section_moved(section: str, names: set[str], keys: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
+    if section == "topic" and keys.get("kind") == "ontology":
+        names = names | {"idf"}  # of a tids topic it is no file but a formula
+    return {name: _moved(value, folder, new) if name in names else value for name, value in keys.items()}
+
+
+def _moved(value: str | list[str], folder: Path, new: Path) -> str | list[str]:
+    """A path as it reads from the new folder."""
+    if isinstance(value, list):
+        return [str(_moved(item, folder, new)) for item in value]
+    return os.path.relpath(folder / value, new) if value and not Path(value).is_absolute() else value
+
+
+def to_toml(sections: dict[str, Any]) -> str:
+    """A configuration as TOML: single keys first, then the sections."""
+    single = [f"{name} = {_value(value)}" for name, value in sections.items() if not isinstance(value, dict)]
+    lines = ["\n".join(single)]
+    for name, keys in sections.items():
+        if isinstance(keys, dict):
+            lines.append("\n".join([f"[{name}]", *(f"{key} = {_value(value)}" for key, value in keys.items())]))
+    return "\n\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    """Strings, numbers and lists are written in TOML as in JSON; what JSON writes as an object is a table in braces."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_value(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+
+
+def _write(new: Path, text: str, hubs: list[tuple[str, float]], state: str, folder: Path) -> None:
+    """All of it under a name that nobody has first: the folder is there as a whole or not at all."""
+    target = Path(os.path.abspath(new))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as made:
+        part = Path(made) / target.name
+        part.mkdir()
+        _fill(part, text, hubs, state, folder)
+        part.replace(target)
+
+
+def _fill(part: Path, text: str, hubs: list[tuple[str, float]], state: str, folder: Path) -> None:
+    lines = [f"# the best hubs of {folder.resolve().name}, with their scores"]
+    lines += [f"{url} # {score:.6f}" for url, score in hubs]
+    (part / SEEDS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (part / config.NAME).write_text(f"# made by: lycosa again\n{text}", encoding="utf-8")
+    for name in (MODEL, RULES):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, part / name)
+    if state:
+        db = CrawlDb(part / "crawl.db").open()
+        db.put(STATE, state)
+        db.put(GIVEN, state)
+        db.commit()
+        db.close()
