@@ -88,12 +88,13 @@ async def crawl(*replies: Reply, seeds: tuple[str, ...] = ("a",), unparsable: st
 
 async def test_a_turn_in_the_order_of_the_picture() -> None:
     world = await crawl(reply("a", b"b"), reply("b"))
-    assert world.log[:9] == [
+    assert world.log[:10] == [
         f"push a {SEED_SCORE:g}",
         "fetch a",
         "parse a",
         "judge a",
-        "learn a",
+        "learn a",  # the judge
+        "learn a",  # the strategy
         "score a",
         "push b 0.5",
         "write a",
@@ -104,7 +105,7 @@ async def test_a_turn_in_the_order_of_the_picture() -> None:
 
 async def test_a_failure_is_learned_from_and_stored_but_not_parsed() -> None:
     world = await crawl(reply("a", error="http-404"))
-    assert world.log[1:] == ["fetch a", "learn a", "score a", "write a", "done a"]
+    assert world.log[1:] == ["fetch a", "learn a", "learn a", "score a", "write a", "done a"]
 
 
 async def test_what_is_no_answer_yet_only_goes_back() -> None:

@@ -14,6 +14,7 @@ from lycosa.types import (
     Fetcher,
     Frontier,
     Judge,
+    Learns,
     Link,
     Opens,
     Page,
@@ -86,6 +87,8 @@ class Crawl:
     def take(self, visit: Visit) -> None:
         """Let all learn from a visit. Nothing waits in here: a commit never falls between these lines."""
         if not visit.reply.again:
+            if isinstance(self.judge, Learns):
+                self.judge.learn(visit)
             self.strategy.learn(visit)
             self.frontier.push(visit.page.links, self.strategy.score(visit))
             self.frontier.push(visit.page.seeds, [1.0] * len(visit.page.seeds))

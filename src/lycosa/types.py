@@ -92,6 +92,7 @@ class Verdict(Struct, frozen=True):
     label: str = ""  # best class, where the topic has classes
     classes: Mapping[str, float] = {}  # probability of every class, where the topic has classes
     why: Mapping[str, float] = {}  # the terms or concepts that moved it most, signed, largest first
+    model: str = ""  # the version of the judge that said so, where a judge has several in one crawl
 
 
 class Visit(Struct, frozen=True):
@@ -131,7 +132,14 @@ class CrawlParser(Protocol):
 
 
 class Judge(Protocol):
-    async def judge(self, page: Page) -> Verdict: ...  # async, so that a heavy judge can batch
+    async def judge(self, page: Page) -> Verdict: ...  # changes nothing; async, so that a heavy judge can batch
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """A judge that learns from the crawl. It does so inside the turn, so that it has learned what is stored."""
+
+    def learn(self, visit: Visit) -> None: ...  # every visit, failures too
 
 
 class Sink(Protocol):

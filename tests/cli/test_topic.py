@@ -17,7 +17,7 @@ from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.pages import read_pages
 from lycosa.store.warc import WarcWriter
-from lycosa.types import BadInput, Exchange, Page
+from lycosa.types import BadInput, Exchange, Link, Page, Reply, Visit
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Call = Callable[..., str]
@@ -307,7 +307,8 @@ def test_what_the_crawl_learned_counts(topic: Call, tmp_path: Path) -> None:
     judge = load(folder).judge
     judge.prepare(folder, read_pages)
     judge.accept = judge.bound_ = 0
-    asyncio.run(judge.judge(Page(text="", words=["galaxy", "spider"] * 900)))
+    seen = Page(text="", words=["galaxy", "spider"] * 900)
+    judge.learn(Visit(Reply(Link("http://x/")), seen, asyncio.run(judge.judge(seen))))
     db = CrawlDb(folder / "crawl.db").open()
     db.put("state:judge", json.dumps(judge.save()))
     db.commit()

@@ -18,7 +18,7 @@ from lycosa.judge import tids as module
 from lycosa.judge.tids import Table, Tids
 from lycosa.text import STEMS as TEXT_STEMS
 from lycosa.text import words
-from lycosa.types import BadInput, Page, Stateful, Verdict
+from lycosa.types import BadInput, Link, Page, Reply, Stateful, Verdict, Visit
 
 DOCS = ["crawler crawler web", "crawler index", "web index index index"]
 FOURTH = "crawler web crawler news"
@@ -45,7 +45,10 @@ def make(folder: Path, docs: Iterable[str] = DOCS, **options: Any) -> Tids:
 
 
 def judged(judge: Tids, text: str, title: str = "") -> Verdict:
-    return asyncio.run(judge.judge(page(text, title)))
+    seen = page(text, title)
+    verdict = asyncio.run(judge.judge(seen))
+    judge.learn(Visit(Reply(Link("http://x/")), seen, verdict))
+    return verdict
 
 
 def raw(table: Table) -> dict[str, float]:

@@ -78,7 +78,7 @@ async def test_the_table_that_grows_is_the_one_that_scores(tmp_path: Path) -> No
     judge.prepare(tmp_path, lambda _: [(text, page_of(text)) for text in DOCUMENTS])
     strategy = ready(judge)
     (before,) = strategy.score(Visit(Reply(Link("http://y/")), page_of("", "news"), Verdict()))
-    await visit_of(judge, "crawler web crawler news")
+    judge.learn(await visit_of(judge, "crawler web crawler news"))
     (after,) = strategy.score(Visit(Reply(Link("http://y/")), page_of("", "news"), Verdict()))
     assert before == 0.0
     assert after > 0.0

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from lycosa.errors import ConfigError
 from lycosa.text import STEMS, words
-from lycosa.types import Page, Verdict
+from lycosa.types import Page, Verdict, Visit
 
 MOST_TERMS = 20_000  # above this the rarest are dropped: a crawl's memory and its saved state stay small
 MOST_MEMBERS = 1_000  # the similarities that a quantile is taken over: of the latest members
@@ -174,8 +174,6 @@ class Table:
 class Tids:
     """A page is on topic if it is as similar to the set as half of the set's own pages were before they joined; it then
     joins them. (The published method: `idf` literal, `accept` mean.)
-
-    That a page is new is for the caller to see to: a page judged twice joins twice.
     """
 
     examples: str  # a folder with relevant pages, .html or .txt
@@ -221,15 +219,16 @@ class Tids:
 
     async def judge(self, page: Page) -> Verdict:
         """Similarity as relevance; `why` sums to it, unless more than ten terms speak for the page."""
-        text = _text_of(page)
-        counts = _count(text)
-        share, why = self.table_.compare(counts)
+        share, why = self.table_.compare(_count(_text_of(page)))
         on_topic = share > 0 and 100 * share >= self.bound_
-        verdict = Verdict(min(share, 1.0), on_topic, why=why)
-        if on_topic and self.grow:
-            self.table_.add(counts, text)
-            self._joined(100 * share)
-        return verdict
+        return Verdict(min(share, 1.0), on_topic, why=why)
+
+    def learn(self, visit: Visit) -> None:
+        """A page on topic joins the set."""
+        if visit.verdict.on_topic and self.grow:
+            text = _text_of(visit.page)
+            self.table_.add(_count(text), text)
+            self._joined(100 * visit.verdict.relevance)
 
     def similarity(self, text: Iterable[str]) -> float:
         """How similar a few words in lower case are to the set, 0 to 100: what an anchor is worth."""
