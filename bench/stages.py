@@ -20,7 +20,6 @@ from lycosa.clock import WallClock
 from lycosa.db import CrawlDb
 from lycosa.fetch.decode import decode
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge.keywords import Keywords
 from lycosa.parse import Parsers, content_digest
@@ -85,18 +84,18 @@ def judged(pages: Sequence[Page]) -> tuple[float, list[Verdict]]:
 
 def frontier_us(visits: Sequence[Visit], folder: Path) -> float:
     """Let in all links of each page, take one, end it: with the database, without commits."""
-    strategy, rules = BestFirst(), config.Fetch(delay_s=0, delay_factor=0, concurrency=64)
+    strategy, rules = BestFirst(), config.Fetch(delay_s=0, delay_factor=0, concurrency=64, focus=0.0)
     db = CrawlDb(folder / "frontier.db").open()
-    frontier: DurableFrontier
-    hosts = Hosts(rules, lambda number, score: frontier.waits(number, score))
-    frontier = DurableFrontier(db, hosts, Scope(config.Scope()), strategy.merge, WallClock())
+    settings = config.Config(fetch=rules)
+    frontier = DurableFrontier(db, settings, Scope(config.Scope()), strategy, WallClock())
 
     async def turns() -> float:
         frontier.push([visit.reply.link for visit in visits[:50]], [1.0] * 50)
         started = time.process_time()
         for visit in visits:
-            link = await frontier.pop()
-            assert link
+            lease = await frontier.pop()
+            assert lease
+            link = lease.link
             frontier.push(visit.page.links, strategy.score(visit))
             frontier.done(Reply(link, url=link.url, status=200))
         db.commit()

@@ -24,11 +24,12 @@ import msgspec
 from measure import TOPIC, WORDS, web
 from msgspec.structs import replace
 
-from lycosa.build import make_frontier, make_revision
+from lycosa.build import make_frontier
 from lycosa.clock import WallClock
 from lycosa.config import Config, Fetch, Scope
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
+from lycosa.effects import Jobs
 from lycosa.frontier import scope
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.judge.examples import Examples
@@ -39,7 +40,7 @@ from lycosa.parse import HtmlParser, content_digest
 from lycosa.strategy import STRATEGIES, rule_base
 from lycosa.strategy.link_training import Linked, train
 from lycosa.strategy.link_words import all_words
-from lycosa.types import Link, Page, Reply, Visit
+from lycosa.types import Acts, Link, Page, Reply, Visit
 from lycosa.urls import hostname
 
 TAUGHT = 240  # pages that the trained topics learn from
@@ -173,8 +174,8 @@ def measure(case: Case, judge: Any, visits: list[Visit], known: int, work: Path)
         if number % COMMIT_PAGES == 0:  # all at the end would be left to be paid by the pages that are measured
             db.commit()
     db.commit()
-    sinks = make_revision(strategy, frontier, at_once=False)
-    crawl = Crawl(frontier, None, None, judge, strategy, sinks, str)  # type: ignore[arg-type]
+    jobs = Jobs(at_once=False)
+    crawl = Crawl(frontier, None, None, judge, strategy, [], str, db.turn, jobs)  # type: ignore[arg-type]
     gc.collect()  # what the last case left behind is not this one's
     cost = asyncio.run(_measure(crawl, visits, db))
     beside = analysis(strategy, frontier) if hasattr(strategy, "analyse") else ""
@@ -194,8 +195,8 @@ async def _measure(crawl: Crawl, visits: list[Visit], db: CrawlDb) -> Cost:
             started = time.process_time()
             crawl.strategy.learn(visit)
             crawl.frontier.push(visit.page.links, crawl.strategy.score(visit))
-            for sink in crawl.sinks:
-                sink.write(visit)
+            if isinstance(crawl.strategy, Acts):
+                crawl.jobs.apply(crawl.strategy, crawl.frontier)
             used += time.process_time() - started
         started = time.process_time()
         if hasattr(crawl.strategy, "save"):  # as a crawl does with each commit

@@ -7,7 +7,7 @@ import pytest
 from lycosa.crawl import Crawl
 from lycosa.errors import PluginError
 from lycosa.judging import MOST_FAILURES
-from lycosa.types import SEED_SCORE, Link, Page, Reply, Verdict, Visit
+from lycosa.types import Band, Deferred, Lease, Link, Page, Reply, Verdict, Visit
 
 
 class World:
@@ -20,21 +20,23 @@ class World:
         self.scores: dict[str, float] = {}
         self.unjudgeable: set[str] = set()
         self.unparsable: set[str] = set()
+        self.deferred = ""
 
-    def push(self, links: Any, scores: Any) -> None:
+    def push(self, links: Any, scores: Any, band: Band = Band.FOUND) -> None:
         for link, score in zip(links, scores, strict=True):
-            self.log.append(f"push {link.url} {score:g}")
+            self.log.append(f"push {link.url} {band.name.lower()} {score:g}")
             if link.url not in self.scores:
                 self.queue.append(link)
             self.scores[link.url] = score
 
-    async def pop(self) -> Link | None:
-        return self.queue.pop(0) if self.queue else None
+    async def pop(self) -> Lease | None:
+        return Lease(self.queue.pop(0)) if self.queue else None
 
-    def done(self, reply: Reply) -> None:
-        self.log.append(f"done {reply.link.url}{' again' if reply.again else ''}")
+    def done(self, reply: Reply | Deferred) -> None:
+        deferred = isinstance(reply, Deferred)
+        self.log.append(f"done {reply.reply.link.url} later" if deferred else f"done {reply.link.url}")
 
-    def score(self, link: Any) -> Any:
+    def score(self, link: Any, reached: Any = ()) -> Any:
         if isinstance(link, Visit):
             self.log.append(f"score {link.reply.link.url}")
             return [link.verdict.relevance] * len(link.page.links)
@@ -43,16 +45,18 @@ class World:
     def knows(self, link: Link) -> bool:
         return link.url in self.scores
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
+        link = lease.link
         self.log.append(f"fetch {link.url}")
-        return self.replies[link.url]
+        reply = self.replies[link.url]
+        return Deferred(reply, link.url) if link.url == self.deferred else reply
 
     def parse(self, reply: Reply) -> Page:
         self.log.append(f"parse {reply.url}")
         if b"broken" in reply.body or reply.url in self.unparsable:
             raise ValueError("what a mess")
         if b"sitemap" in reply.body:
-            return Page(reply.url, seeds=[Link("s")])
+            return Page(reply.url, listed=[Link("s")])
         return Page(reply.url, links=[Link(url) for url in reply.body.decode().split()])
 
     async def judge(self, page: Page) -> Verdict:
@@ -76,8 +80,11 @@ def reply(url: str, body: bytes = b"", **more: Any) -> Reply:
     return Reply(Link(url), url=url, status=200, body=body, **more)
 
 
-async def crawl(*replies: Reply, seeds: tuple[str, ...] = ("a",), unparsable: str = "", unjudgeable: str = "") -> World:
+async def crawl(
+    *replies: Reply, seeds: tuple[str, ...] = ("a",), unparsable: str = "", unjudgeable: str = "", deferred: str = ""
+) -> World:
     world = World({one.link.url: one for one in replies})
+    world.deferred = deferred
     world.unparsable, world.unjudgeable = set(unparsable.split()), set(unjudgeable.split())
     parts: Any = world
     await Crawl(parts, parts, parts, parts, parts, [parts], lambda body: body.decode()).run(
@@ -89,18 +96,18 @@ async def crawl(*replies: Reply, seeds: tuple[str, ...] = ("a",), unparsable: st
 async def test_a_turn_in_the_order_of_the_picture() -> None:
     world = await crawl(reply("a", b"b"), reply("b"))
     assert world.log[:10] == [
-        f"push a {SEED_SCORE:g}",
+        "push a first 0",
         "fetch a",
         "parse a",
         "judge a",
         "learn a",  # the judge
         "learn a",  # the strategy
         "score a",
-        "push b 0.5",
+        "push b found 0.5",
         "write a",
         "done a",
     ]
-    assert [visit.score for visit in world.visits] == [SEED_SCORE, 0.5]
+    assert [visit.score for visit in world.visits] == [0.0, 0.5]
 
 
 async def test_a_failure_is_learned_from_and_stored_but_not_parsed() -> None:
@@ -109,8 +116,8 @@ async def test_a_failure_is_learned_from_and_stored_but_not_parsed() -> None:
 
 
 async def test_what_is_no_answer_yet_only_goes_back() -> None:
-    world = await crawl(reply("a", again=True))
-    assert world.log[1:] == ["fetch a", "done a again"]
+    world = await crawl(reply("a"), deferred="a")
+    assert world.log[1:] == ["fetch a", "done a later"]
 
 
 async def test_the_same_body_is_recorded_but_neither_judged_nor_followed_again() -> None:
@@ -139,9 +146,9 @@ async def test_a_page_that_breaks_the_parser_does_not_break_the_crawl() -> None:
     assert "judge b" in world.log
 
 
-async def test_a_sitemap_offers_seeds_and_is_not_judged() -> None:
+async def test_a_sitemap_offers_links_and_is_not_judged() -> None:
     world = await crawl(reply("a", b"sitemap"), reply("s"))
-    assert "push s 1" in world.log
+    assert "push s found 0.5" in world.log  # like the links of a page that nobody has judged
     assert "judge a" not in world.log
     assert world.visits[0].digest == ""
 

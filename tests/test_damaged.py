@@ -37,7 +37,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store.open()
     for number in range(1, 41):
         url, body = URL % number, b"<title>spider %d</title>" % number + b"<p>spider " * number
-        db.execute("INSERT INTO urls VALUES (?, ?, ?, 'anchor', 1, 0.5, ?)", (number, url, number // 2, DONE))
+        db.execute("INSERT INTO urls VALUES (?, ?, ?, 'anchor', 1, 0.5, ?, 1, 0)", (number, url, number // 2, DONE))
         exchange = Exchange(url, b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", body, 1.0)
         reply = Reply(Link(url, URL % (number // 2)), url, 200, "text/html", body, exchanges=(exchange,))
         verdict = Verdict(0.5, True, why={"spider": 1.0})

@@ -1,12 +1,13 @@
 """crawl.db: transactions that hold whole visits, versions, notes."""
 
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from lycosa.db import SCHEMA, VERSION, CrawlDb
-from lycosa.types import BadInput
+from lycosa.types import BadInput, Band, Origin
 
 
 def test_what_was_not_committed_is_gone(tmp_path: Path) -> None:
@@ -95,15 +96,32 @@ def test_notes() -> None:
 def first_version(path: Path) -> None:
     """A database as the first version wrote it, with one visit."""
     with sqlite3.connect(path) as raw:
-        raw.executescript(SCHEMA.replace(", classes TEXT DEFAULT ''", ""))
-        raw.execute("INSERT INTO visits (n, url) VALUES (1, 'http://a/')")
+        added = "band INTEGER DEFAULT 1, origin INTEGER DEFAULT 0"
+        raw.executescript(re.sub(rf",\s*{added}", "", SCHEMA.replace(", classes TEXT DEFAULT ''", "")))
+        raw.execute("INSERT INTO visits (n, url, score) VALUES (1, 'http://a/', 1e9)")
+        rows = [
+            (1, "http://a/", 0, "", 0, 1e9, 1),
+            (2, "http://a/b", 1, "b", 1, 0.5, 0),
+            (3, "http://c/", 0, "words", 0, 1e9, 0),
+            (4, "http://d/", 0, "", 0, 0.25, 0),
+        ]
+        raw.executemany("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         raw.execute("PRAGMA user_version=1")
+
+
+SEEN_NOW = [
+    (1, 0.0, Band.FIRST, Origin.SEED),
+    (2, 0.5, Band.FOUND, Origin.PAGE),
+    (3, 0.0, Band.FIRST, Origin.SEARCH),
+    (4, 0.25, Band.FOUND, Origin.SEED),  # of a strategy that gives seeds a score
+]
 
 
 def test_a_reader_sees_an_old_database_as_a_new_one_and_leaves_it_as_it_is(tmp_path: Path) -> None:
     first_version(tmp_path / "crawl.db")
     db = CrawlDb(tmp_path / "crawl.db", readonly=True).open()
-    assert db.execute("SELECT url, classes FROM visits").fetchall() == [("http://a/", "")]
+    assert db.execute("SELECT url, score, classes FROM visits").fetchall() == [("http://a/", None, "")]
+    assert db.execute("SELECT id, score, band, origin FROM urls").fetchall() == SEEN_NOW
     db.close()
     with sqlite3.connect(tmp_path / "crawl.db") as raw:
         assert raw.execute("PRAGMA user_version").fetchone() == (1,)
@@ -113,7 +131,8 @@ def test_a_writer_brings_an_old_database_up_to_date(tmp_path: Path) -> None:
     first_version(tmp_path / "crawl.db")
     db = CrawlDb(tmp_path / "crawl.db").open()
     assert not db.is_new
-    assert db.execute("SELECT url, classes FROM visits").fetchall() == [("http://a/", "")]
+    assert db.execute("SELECT url, score, classes FROM visits").fetchall() == [("http://a/", None, "")]
+    assert db.execute("SELECT id, score, band, origin FROM urls").fetchall() == SEEN_NOW
     db.close()
     new = CrawlDb(":memory:").open()
     with sqlite3.connect(tmp_path / "crawl.db") as raw:

@@ -13,7 +13,7 @@ from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.run import Run
 from lycosa.strategy import rule_base
-from lycosa.types import Link, Reply
+from lycosa.types import Lease, Reply
 
 WEB = GeneratedWeb(
     pages=300,
@@ -56,13 +56,13 @@ class Fragile:
         self.chance = chance
         self.left = lives
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply:
         if self.chance.random() < 0.3:
             self.run._commit(force=True)
         if self.left == 0:
             raise Killed
         self.left -= 1
-        return await self.inner.fetch(link)
+        return await self.inner.fetch(lease)
 
 
 def write(folder: Path, strategy: str, options: str) -> Path:

@@ -21,7 +21,7 @@ from lycosa.run import lock
 from lycosa.session import Session
 from lycosa.store import orders
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Link, Page, Reply, Verdict, Visit
+from lycosa.types import Lease, Link, Page, Reply, Verdict, Visit
 
 HOSTS = ["http://a.example/", "http://b.example/", "http://c.example/"]
 
@@ -34,7 +34,8 @@ class Web:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply:
+        link = lease.link
         self.started.append(link.url)
         await self.gate.wait()
         await asyncio.sleep(0)

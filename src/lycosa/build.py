@@ -12,33 +12,30 @@ from msgspec.structs import replace
 from lycosa import __version__, config, plugins, urls
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
+from lycosa.effects import Jobs
 from lycosa.fetch.http import Http
 from lycosa.fetch.network import Network
 from lycosa.fetch.outage import Asks, Outage
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
-from lycosa.fetch.robots_file import own_sitemaps
+from lycosa.fetch.robots_file import sitemaps_of
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.fetch_list import Listing
-from lycosa.frontier.focus import chosen
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.pages import read_pages
 from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.plugged import Layers, Outlets, PluggedEngine
 from lycosa.plugins import Plugins
-from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
-from lycosa.seeds.search import SearchStep, Targets
+from lycosa.seeds.search import SearchStep
 from lycosa.store import orders
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Clock, Judge, Link, Reply, Sink, Strategy
+from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Reply, Sink, Strategy, Targets
 
 
 @dataclasses.dataclass
@@ -76,14 +73,16 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store))
-    sinks: list[Sink] = [totals, store, *make_revision(strategy, frontier, at_once=settings.fetch.concurrency == 1)]
-    search = make_search(settings, source, db, frontier, clock)
+    sinks: list[Sink] = [totals, store]
+    targets = strategy if isinstance(strategy, Targets) else None
+    search = make_search(settings, source, db, frontier, targets, clock)
     if search:
-        search.targets = strategy if isinstance(strategy, Targets) else None
         sinks.append(search)
     outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
     sinks.append(outlets)
-    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest)
+    jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
+    frontier.expect_scores(jobs.is_under_way)
+    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest, db.turn, jobs)
     return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets)
 
 
@@ -152,30 +151,20 @@ def make_strategy(settings: config.Config, source: config.Source, judge: Judge) 
 def make_frontier(
     db: CrawlDb, settings: config.Config, scope: Scope, strategy: Strategy, clock: Clock
 ) -> DurableFrontier:
-    frontier: DurableFrontier
-
-    def waits(number: int) -> bool:
-        return frontier.waits(number, frontier.waits_with(number))
-
-    most = settings.scope.max_hosts_per_domain
-    hosts = Hosts(settings.fetch, lambda number, score: frontier.waits(number, score), most)
-    frontier = DurableFrontier(db, hosts, scope, strategy.merge, clock, chosen(settings.fetch, settings.limits))
-    if isinstance(strategy, Listing):
-        frontier.choose_by_lists(strategy)
-    if isinstance(strategy, Renews):
-        strategy.connect(db, scope.refuses, frontier.number, waits)
+    """A frontier that knows the strategy, and is known to it."""
+    frontier = DurableFrontier(db, settings, scope, strategy, clock)
+    if isinstance(strategy, Acts):
+        frontier.apply(strategy.connect(frontier.view))
     return frontier
 
 
-def make_revision(strategy: Strategy, frontier: DurableFrontier, at_once: bool) -> list[Sink]:
-    """What lets a strategy order the frontier anew, if it wants to; `at_once` makes a crawl repeatable."""
-    if isinstance(strategy, Renews):
-        return [Renewal(strategy, frontier)]
-    return [Revision(strategy, frontier, at_once)] if isinstance(strategy, Revises) else []
-
-
 def make_search(
-    settings: config.Config, source: config.Source, db: CrawlDb, frontier: DurableFrontier, clock: Clock
+    settings: config.Config,
+    source: config.Source,
+    db: CrawlDb,
+    frontier: DurableFrontier,
+    targets: Targets | None,
+    clock: Clock,
 ) -> SearchStep | None:
     """The search step, if the configuration asks for one."""
     try:
@@ -190,8 +179,8 @@ def make_search(
         )
         site = site_of(rules, settings.scope.domains, settings.scope.hosts)
     ledger = Ledger(engine, db, rules, clock, lambda: frontier.paused)
-    step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, None, site)
-    frontier.more = step.more
+    step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, targets, site)
+    frontier.ask_for_more(step.more)
     return step
 
 
@@ -247,8 +236,8 @@ def make_fetcher(
 
     def offer(origin: str, sitemaps: Iterable[str]) -> None:
         if settings.scope.sitemaps:
-            found = [Link(url) for url in own_sitemaps(origin, sitemaps)]
-            frontier.push(found, [1.0] * len(found))
+            found = sitemaps_of(origin, sitemaps)
+            frontier.push(found, [0.0] * len(found), Band.FIRST)
 
     robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
     shelf = Shelf(db.path.parent if isinstance(db.path, Path) else None)
@@ -273,10 +262,10 @@ async def fetch_pages(settings: config.Config, found: list[str], clock: Clock) -
     fetcher = make_fetcher(http, db, settings, frontier, clock)
     await http.open()
     try:
-        frontier.push([Link(url) for url in found], [1.0] * len(found))
-        while link := await frontier.pop():
-            reply = await fetcher.fetch(link)
-            if not reply.again:
+        frontier.push([Link(url, origin=Origin.SEED) for url in found], [0.0] * len(found), Band.FIRST)
+        while lease := await frontier.pop():
+            reply = await fetcher.fetch(lease)
+            if not isinstance(reply, Deferred):
                 replies.append(reply)
             frontier.done(reply)
     finally:

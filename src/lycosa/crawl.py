@@ -1,28 +1,37 @@
 """The loop: seeds -> frontier -> fetch -> parse -> judge -> strategy -> frontier."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from lycosa.effects import Jobs
 from lycosa.errors import described
 from lycosa.judging import Failed, Judging
 from lycosa.types import (
-    SEED_SCORE,
+    Acts,
+    Band,
     CrawlParser,
+    Deferred,
     Fetcher,
     Frontier,
     Judge,
     Learns,
+    Lease,
     Link,
     Opens,
     Page,
+    Reply,
     Sink,
     Strategy,
     TooCostly,
+    Verdict,
     Visit,
 )
+
+_UNJUDGED = Verdict(0.5, on_topic=True)  # stands for a sitemap: nobody knows what its pages are about
 
 
 @dataclass
@@ -36,6 +45,8 @@ class Crawl:
     strategy: Strategy
     sinks: Sequence[Sink]
     digest: Callable[[bytes], str]
+    turn: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext  # what keeps a turn together
+    jobs: Jobs = field(default_factory=Jobs)
     bodies: dict[str, str] = field(default_factory=dict)  # digest of each body to the URL that brought it first
     judging: Judging = field(default_factory=Judging)
 
@@ -48,35 +59,37 @@ class Crawl:
 
     def seed(self, seeds: Sequence[Link]) -> None:
         """Queue URLs that somebody chose to start from, at the start or later."""
-        self.frontier.push(seeds, self._worth(seeds))
-
-    def _worth(self, seeds: Sequence[Link]) -> Sequence[float]:
-        if isinstance(self.strategy, Opens):
-            worth = self.strategy.open(seeds)
-            return [-1.0 if self.frontier.knows(seed) else score for seed, score in zip(seeds, worth, strict=True)]
-        return [SEED_SCORE] * len(seeds)
+        with self.turn():
+            if isinstance(self.strategy, Opens):
+                worth = zip(seeds, self.strategy.open(seeds), strict=True)
+                self.frontier.push(seeds, [-1.0 if self.frontier.knows(seed) else score for seed, score in worth])
+            else:
+                self.frontier.push(seeds, [0.0] * len(seeds), Band.FIRST)
 
     async def _work(self) -> None:
-        while link := await self.frontier.pop():
-            self.take(await self.visit(link))
+        while lease := await self.frontier.pop():
+            self.take(await self.visit(lease))
 
-    async def visit(self, link: Link) -> Visit:
-        """Fetch, parse and judge one link."""
-        reply = await self.fetcher.fetch(link)
-        visit = Visit(reply, score=self.frontier.score(link))
-        if reply.error or reply.again:
-            return visit
+    async def visit(self, lease: Lease) -> Visit | Deferred:
+        """Fetch, parse and judge one link. Nothing is learned and nothing stored yet."""
+        reply = await self.fetcher.fetch(lease)
+        if isinstance(reply, Deferred):
+            return reply
+        visit = Visit(reply, score=self.frontier.score(lease.link, [exchange.url for exchange in reply.exchanges]))
+        return visit if reply.error else await self._read(visit, reply, lease.link.url)
+
+    async def _read(self, visit: Visit, reply: Reply, url: str) -> Visit:
         digest = self.digest(reply.body)
-        if self.bodies.get(digest, link.url) != link.url:
+        if self.bodies.get(digest, url) != url:
             return replace(visit, digest=digest, duplicate_of=self.bodies[digest])
         try:
             parsed = self.parser.parse(reply)
             page = parsed if isinstance(parsed, Page) else await parsed
         except Exception as error:  # the only broad except: a page may break a parser, not a crawl
             return _failed(visit, "parse-budget" if isinstance(error, TooCostly) else "parse", described(error))
-        if (first := self.bodies.setdefault(digest, link.url)) != link.url:  # after parsing: no twin of a failure
+        if (first := self.bodies.setdefault(digest, url)) != url:  # after parsing: no twin of a failure
             return replace(visit, digest=digest, duplicate_of=first)
-        if page.seeds:
+        if page.listed:
             return replace(visit, page=page)
         try:
             return replace(visit, page=page, verdict=await self.judging.verdict(self.judge, page), digest=digest)
@@ -84,17 +97,29 @@ class Crawl:
             del self.bodies[digest]
             return _failed(visit, "judge", str(error))
 
-    def take(self, visit: Visit) -> None:
-        """Let all learn from a visit. Nothing waits in here: a commit never falls between these lines."""
-        if not visit.reply.again:
+    def take(self, visit: Visit | Deferred) -> None:
+        """One turn: everything that a visit changes, committed together or not at all."""
+        with self.turn():
+            if isinstance(visit, Deferred):
+                self.frontier.done(visit)
+                return
             if isinstance(self.judge, Learns):
                 self.judge.learn(visit)
             self.strategy.learn(visit)
-            self.frontier.push(visit.page.links, self.strategy.score(visit))
-            self.frontier.push(visit.page.seeds, [1.0] * len(visit.page.seeds))
+            links, scores = self._scored(visit)
+            self.frontier.push(links, scores)
             for sink in self.sinks:
                 sink.write(visit)
-        self.frontier.done(visit.reply)
+            if isinstance(self.strategy, Acts):
+                self.jobs.apply(self.strategy, self.frontier)
+            self.frontier.done(visit.reply)
+
+    def _scored(self, visit: Visit) -> tuple[Sequence[Link], Sequence[float]]:
+        """The links of the page. Those of a sitemap are links like any others, of a page that nobody has judged."""
+        page = visit.page
+        if page.listed:
+            visit = replace(visit, page=replace(page, links=page.listed), verdict=_UNJUDGED)
+        return visit.page.links, self.strategy.score(visit)
 
 
 def _failed(visit: Visit, error: str, detail: str) -> Visit:

@@ -1,13 +1,14 @@
 """crawl.db: all that a restart needs. One connection, and one transaction that is open from commit to commit.
 
-A turn of the crawl changes several tables (the visit, its links, its host) and never waits in between, so a commit
-between two turns holds whole visits only. Commits come a few times a second; a kill loses the visits since the last
-one and nothing else: their URLs still wait.
+A turn of the crawl changes several tables (the visit, its links, its host). It is made inside `turn`, which no commit
+can cut in two, so what is committed are whole visits. Commits come a few times a second; a kill loses the visits since
+the last one and nothing else: their URLs still wait.
 
 SQLite may end a transaction by itself when the disk is full. What came after would be written piece by piece, so the
 first failure is the last statement: see `give_up`.
 """
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, NoReturn
 
 from lycosa.errors import StateError
 
-VERSION = 2
+VERSION = 3
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -23,7 +24,8 @@ CREATE TABLE hosts (
     name TEXT PRIMARY KEY, due_at REAL, delay_s REAL, failures INTEGER, pages INTEGER, closed TEXT
 ) WITHOUT ROWID;
 CREATE TABLE urls (
-    id INTEGER PRIMARY KEY, url TEXT, source INTEGER, anchor TEXT, depth INTEGER, score REAL, state INTEGER
+    id INTEGER PRIMARY KEY, url TEXT, source INTEGER, anchor TEXT, depth INTEGER, score REAL, state INTEGER,
+    band INTEGER DEFAULT 1, origin INTEGER DEFAULT 0
 );
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE links (source INTEGER PRIMARY KEY, targets BLOB);
@@ -36,11 +38,31 @@ CREATE TABLE visits (
 );
 """
 
+# Until version 2 a seed had a score of 1e9, so that it came first; who else named a URL was not told apart.
+_BAND = "CASE WHEN score >= 1e9 THEN 2 ELSE 1 END"
+_ORIGIN = "CASE WHEN source != 0 THEN 0 WHEN anchor != '' THEN 4 ELSE 1 END"
 MIGRATIONS = {  # what brings a database of the version before to this one
-    2: "ALTER TABLE visits ADD COLUMN classes TEXT DEFAULT ''",
+    2: ("ALTER TABLE visits ADD COLUMN classes TEXT DEFAULT ''",),
+    3: (
+        "ALTER TABLE urls ADD COLUMN band INTEGER DEFAULT 1",
+        "ALTER TABLE urls ADD COLUMN origin INTEGER DEFAULT 0",
+        f"UPDATE urls SET band = {_BAND}, origin = {_ORIGIN} WHERE score >= 1e9 OR source = 0",
+        "UPDATE urls SET score = 0 WHERE score >= 1e9",
+        "UPDATE visits SET score = NULL WHERE score >= 1e9",
+    ),
 }
-_AS_NOW = {  # where nothing may be written: what makes a database older than this version look like a new one
-    2: "CREATE TEMP VIEW visits AS SELECT *, '' AS classes FROM main.visits",
+_VISITS = (
+    "n, url, final_url, status, error, detail, fetched_at, seconds, bytes, content_type, digest, simhash, depth,"
+    " source, anchor, CASE WHEN score < 1e9 THEN score END AS score, relevance, on_topic, label, title, language, why,"
+    " duplicate_of, warc, warc_offset, {} AS classes"
+)
+_URLS = (
+    "id, url, source, anchor, depth, CASE WHEN score >= 1e9 THEN 0 ELSE score END AS score, state,"
+    f" {_BAND} AS band, {_ORIGIN} AS origin"
+)
+_AS_NOW = {  # where nothing may be written: what makes a database of an older version look like one of this
+    "visits": (_VISITS.format("''"), _VISITS.format("classes")),
+    "urls": (_URLS, _URLS),
 }
 _REBUILT = ("visits", "urls", "links", "notes", "hosts")  # what a replay of all visits writes again
 _BEFORE = "before_"
@@ -56,6 +78,7 @@ class CrawlDb:
     def __init__(self, path: Path | str, readonly: bool = False) -> None:
         self.path = path
         self.readonly = readonly
+        self._in_turn = self._is_due = False
         self.before_commit: list[Callable[[], None]] = []  # what must be on disk before the visits that speak of it
 
     def open(self) -> "CrawlDb":
@@ -113,14 +136,15 @@ class CrawlDb:
             self.commit()
         elif version < VERSION:
             for number in range(version + 1, VERSION + 1):
-                self._db.execute(MIGRATIONS[number])
+                for statement in MIGRATIONS[number]:
+                    self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version={VERSION}")
             self.commit()
 
     def _show_as_now(self, version: int) -> None:
         """A reader must not migrate: a crawl may be writing, or the folder may be an archive."""
-        for number in range(version + 1, VERSION + 1):
-            self._db.execute(_AS_NOW[number])
+        for table, columns in _AS_NOW.items() if version < VERSION else ():
+            self._db.execute(f"CREATE TEMP VIEW {table} AS SELECT {columns[version - 1]} FROM main.{table}")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
@@ -134,7 +158,25 @@ class CrawlDb:
         except sqlite3.OperationalError as error:
             self.give_up(error)
 
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """What is written in here is committed together, or not at all: a commit that falls into it comes after it, and
+        after a turn that broke nothing is committed any more."""
+        self._in_turn = True
+        try:
+            yield
+        except Exception as error:
+            self.give_up(error)
+        finally:
+            self._in_turn = False
+        if self._is_due:
+            self.commit()
+
     def commit(self) -> None:
+        if self._in_turn:
+            self._is_due = True
+            return
+        self._is_due = False
         for prepare in self.before_commit:
             prepare()
         self.execute("COMMIT")

@@ -7,7 +7,7 @@ from typing import Any
 from lycosa.fetch.http import Http
 from lycosa.plugins import Plugins
 from lycosa.seeds.engines import EngineFailure
-from lycosa.types import BadInput, Fetcher, Link, Reply, Visit
+from lycosa.types import BadInput, Layer, Link, Reply, Visit
 
 
 class Outlets:
@@ -64,7 +64,7 @@ class Layers:
         self._http = http
         self._kinds = kinds
         self._names = list(dict.fromkeys(names))
-        self._outer: Fetcher = http
+        self._outer: Layer = http
         for name in reversed(self._names):
             self._outer = _Layer(kinds, name, kinds.make(name, self._outer))
 
@@ -75,7 +75,7 @@ class Layers:
 
 
 class _Layer:
-    def __init__(self, kinds: Plugins, name: str, layer: Fetcher) -> None:
+    def __init__(self, kinds: Plugins, name: str, layer: Layer) -> None:
         self._kinds = kinds
         self._name = name
         self._layer = layer

@@ -21,21 +21,19 @@ from lycosa import config
 from lycosa.build import build, make_frontier, make_scope
 from lycosa.clock import WallClock
 from lycosa.errors import StateError, plugin_error
-from lycosa.frontier.out_of_turn import lease
 from lycosa.frontier.status import Outlook
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.run import lock
-from lycosa.seeds.file import read_seeds
 from lycosa.stamp import fits, make_stamp, write_stamp
 from lycosa.store import orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
-from lycosa.types import SEED_SCORE, BadInput, Clock, Link, Opens, Reply, Stateful, Visit
+from lycosa.types import BadInput, Band, Clock, Lease, Link, Lists, Origin, Reply, Stateful, Visit
 
 GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
-_SEEDS = "SELECT url, anchor, depth, score FROM before_urls WHERE source = 0 ORDER BY id"
+_STARTS = "SELECT url, anchor, depth, score, band, origin FROM before_urls WHERE origin IN (1, 2, 4) ORDER BY id"
 _CHANGED = (
     "SELECT count(now.relevance), coalesce(sum(now.on_topic > before.on_topic), 0),"
     " coalesce(sum(now.on_topic < before.on_topic), 0) FROM visits now JOIN before_visits before USING (n)"
@@ -98,8 +96,8 @@ class Replay:
         not_now = (parts.totals, parts.store, parts.search, parts.outlets)
         parts.crawl.sinks = [self, *(sink for sink in parts.crawl.sinks if sink not in not_now)]
 
-    async def fetch(self, link: Link) -> Reply:
-        return self._now.reply
+    async def fetch(self, lease: Lease) -> Reply:
+        return replace(self._now.reply, link=lease.link)
 
     def write(self, visit: Visit) -> None:
         self.parts.store.add(visit, self._now.kept)
@@ -129,35 +127,32 @@ class Replay:
 
     async def _begin(self) -> None:
         """With the seeds, and with whatever else came from no page: search results, sitemaps."""
-        parts, opens = self.parts, isinstance(self.parts.strategy, Opens)
+        parts = self.parts
         given = parts.db.get(GIVEN)
         if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
             parts.judge.load(msgspec.json.decode(given))
-        written = {*read_seeds(parts.config.seeds, self.folder)[0]}
-        seeds: list[Link] = []
-        others: list[tuple[Link, float]] = []
-        for url, anchor, depth, score in parts.db.execute(_SEEDS):
-            link = Link(url, anchor=anchor, depth=depth)
-            if score >= SEED_SCORE or url in written or (opens and not anchor):
-                seeds.append(link)
-            else:
-                others.append((link, score))
-        await parts.crawl.run(seeds, workers=0)
-        parts.frontier.push([link for link, _ in others], [score for _, score in others])
+        found = [
+            (Link(url, anchor=anchor, depth=depth, origin=Origin(origin)), score, Band(band))
+            for url, anchor, depth, score, band, origin in parts.db.execute(_STARTS)
+        ]
+        await parts.crawl.run([link for link, _, _ in found if link.origin == Origin.SEED], workers=0)
+        for link, score, band in found:
+            if link.origin != Origin.SEED:
+                parts.frontier.push([link], [score], band)
 
     async def _replay(self, total: int, watch: Callable[[int, int], None]) -> None:
-        parts, frontier, listing = self.parts, self.parts.frontier, self.parts.frontier.listing
+        parts, frontier = self.parts, self.parts.frontier
+        lists = parts.strategy if isinstance(parts.strategy, Lists) else None
         most = max(MAX_BODY_BYTES, parts.config.fetch.max_bytes)
         stored = stored_replies(parts.db, "before_visits", self.folder / "warc", most)
         done = 0
-        for several in _batches(stored, listing.list_size if listing else 1):
-            if listing:  # what was fetched together stands for a list
-                frontier.push(*listing.end_list())
-                listing.begin_list(sorted((frontier.score(one.reply.link) for one in several), reverse=True))
+        for several in _batches(stored, lists.list_size if lists else 1):
+            if lists:  # what was fetched together stands for a list
+                frontier.apply(lists.end_list())
+                lists.begin_list(sorted((frontier.score(one.reply.link) for one in several), reverse=True))
             for self._now in several:
                 link = self._now.reply.link
-                lease(frontier, link)
-                parts.crawl.take(await parts.crawl.visit(link))
+                parts.crawl.take(await parts.crawl.visit(frontier.lease(link)))
                 done += 1
                 watch(done, total)
                 await asyncio.sleep(0)  # Ctrl-C is heard here

@@ -23,7 +23,7 @@ from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
 from lycosa.store import orders, retry
 from lycosa.summary import summarise, write_summary
-from lycosa.types import BadInput, Clock, Link, Sink, Stateful
+from lycosa.types import BadInput, Clock, Link, Origin, Sink, Stateful
 
 COMMIT_EVERY_S = 0.5
 _ANSWERED = (
@@ -128,7 +128,9 @@ class Run:
         known = {url for url in found if frontier.knows(Link(url))}
         refused = {url: why for url in found if (why := frontier.scope.refuses(url))}
         before = {seed.url for seed in self._seeds}
-        self._seeds += [Link(url) for url in dict.fromkeys(found) if url not in refused and url not in before]
+        self._seeds += [
+            Link(url, origin=Origin.SEED) for url in dict.fromkeys(found) if url not in refused and url not in before
+        ]
         self.parts.crawl.seed(self._seeds)  # all of them: what one seed is worth may depend on how many there are
         refused |= {url: "host-closed" for url in found if url not in refused and not frontier.knows(Link(url))}
         orders.add_seeds(db, [url for url in found if url not in refused])
@@ -150,7 +152,7 @@ class Run:
             if refusal := self.parts.frontier.scope.refuses(url):
                 self.skipped.append(f"{url}: {refusal}, skipped")
             else:
-                seeds.append(Link(url))
+                seeds.append(Link(url, origin=Origin.SEED))
         return seeds
 
     def _load(self, seeds: list[str], retry_failed: bool) -> None:
@@ -167,7 +169,8 @@ class Run:
         parts.outage.remember(url for (url,) in db.execute(_ANSWERED))
         if parts.search:
             parts.search.load(db)
-        parts.frontier.quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)
+        self._quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)
+        parts.frontier.limit(self._quota)
         for name, part in self._stateful():
             if state := db.get(f"state:{name}"):
                 part.load(msgspec.json.decode(state))
@@ -243,10 +246,10 @@ class Run:
                 yield name, part
 
     async def _work(self, watch: Callable[[dict[str, Any]], None]) -> None:
-        frontier, limits = self.parts.frontier, self.parts.config.limits
+        limits = self.parts.config.limits
         crawling = asyncio.ensure_future(self.parts.crawl.run(self._seeds, self.parts.config.fetch.concurrency))
         self._crawling = crawling
-        if frontier.quota and (deadline := frontier.quota.deadline) is not None:
+        if (deadline := self._quota.deadline) is not None:
             reason = f"limit of {limits.seconds:g} seconds"
             timer = self.clock.call_at(deadline, lambda: self.stop(reason, by_user=False))
             crawling.add_done_callback(lambda _: timer.cancel())

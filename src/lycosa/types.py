@@ -2,17 +2,19 @@
 
     seeds -> frontier -> fetch -> parse -> judge -> strategy -> frontier     each turn yields one Visit
 
-Records are frozen; a stage makes a new one from what it was given. Every protocol is one arrow of the picture.
+Records are frozen; a stage makes a new one from what it was given. Every protocol is one arrow of the picture. The
+first ones are what every crawl needs; those below "what some can do beside" are optional, and found by isinstance().
 """
 
+from array import array
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from lycosa.errors import BadInput as BadInput  # the one error that every reader of input raises
 
-SEED_SCORE = 1e9  # seeds are asked before any link found on a page
 CONTEXT_WORDS = 20  # how many words around an anchor, itself included, are its context
 
 
@@ -20,17 +22,47 @@ class TooCostly(ValueError):
     """A page whose parsing takes more time or memory than any page may have."""
 
 
+class Origin(IntEnum):
+    """Who named a URL first."""
+
+    PAGE = 0  # a page links to it
+    SEED = 1  # the user
+    ROBOTS = 2  # a robots.txt names it as a sitemap
+    SITEMAP = 3  # a sitemap lists it
+    SEARCH = 4  # a search engine
+
+
+class Band(IntEnum):
+    """What comes first whatever its score: a priority is a band and, within it, a score."""
+
+    FOUND = 1  # scored by the strategy
+    FIRST = 2  # somebody chose it: seeds, search results, sitemaps
+    LISTED = 3  # on the fetch list of a strategy that fetches by lists
+
+
 class Link(Struct, frozen=True, gc=False):
     """All we know of a page before we fetch it."""
 
     url: str  # absolute and canonical: its identity
-    source: str = ""  # the page it was found on; empty for a seed
+    source: str = ""  # the page it was found on; empty if no page named it
     anchor: str = ""  # the words of the link as they stand on the page
     depth: int = 0  # clicks from a seed, along the path it was found by
     start: int = 0  # the anchor is words[start:end] of the source page, so the words around it are its context
     end: int = 0
-    hop: str = ""  # where its redirects have led so far: what to fetch in its place
-    at: str = ""  # the host whose turn it is, if not its own: that of the hop, or one that keeps a robots.txt for it
+    origin: Origin = Origin.PAGE
+
+    @property
+    def is_start(self) -> bool:
+        """A seed, or what a search engine named: a crawl starts there, whatever is on the page."""
+        return self.origin in (Origin.SEED, Origin.SEARCH)
+
+
+class Lease(Struct, frozen=True, gc=False):
+    """Permission for one request, at one host."""
+
+    link: Link
+    hop: str = ""  # where the link's redirects have led so far: what to fetch in its place
+    at: str = ""  # the host whose turn it is, if not the link's own: that of the hop, or one that keeps a robots.txt
 
 
 class Exchange(Struct, frozen=True, gc=False):
@@ -48,7 +80,7 @@ class Reply(Struct, frozen=True):
     """What the web answered; a failure is a Reply with an error."""
 
     link: Link
-    url: str = ""  # where the redirects ended; when `again`, what to ask next
+    url: str = ""  # where the redirects ended
     status: int = 0
     content_type: str = ""  # the header as it came, charset included
     body: bytes = b""  # decoded from its content encoding
@@ -58,10 +90,17 @@ class Reply(Struct, frozen=True):
     seconds: float = 0.0  # how long the answer took
     wait_s: float = 0.0  # the host asked to be left alone at least this long
     crawl_delay_s: float | None = None  # between two requests, as its host's robots.txt asks; None: nothing learned
-    again: bool = False  # not an answer yet: the link goes back to the frontier and waits for the host of `url`
     exchanges: tuple[Exchange, ...] = ()  # redirects first, the answer last
     robots_tag: str = ""  # the X-Robots-Tag header
     ip: str = ""  # the address that answered; empty behind a proxy
+
+
+class Deferred(Struct, frozen=True):
+    """Not an answer yet: the link goes back to the frontier and waits for another request."""
+
+    reply: Reply  # what came instead; its host rests as it asks
+    at: str  # the URL whose host the link waits for
+    hop: str = ""  # where its redirects have led: what to fetch in its place
 
 
 class Page(Struct, frozen=True):
@@ -72,7 +111,7 @@ class Page(Struct, frozen=True):
     text: str = ""  # what a reader sees, without the title
     words: Sequence[str] = ()  # the text in lower case, split at everything that is no letter or digit
     links: Sequence[Link] = ()  # what may be followed: canonical, each URL once
-    seeds: Sequence[Link] = ()  # what a sitemap offers: to be asked like seeds
+    listed: Sequence[Link] = ()  # the URLs of a sitemap
     language: str = ""  # hint: two letters, or empty
     canonical: str = ""  # the address the page gives itself
     simhash: int = 0  # near duplicates differ in few bits
@@ -101,7 +140,7 @@ class Visit(Struct, frozen=True):
     reply: Reply
     page: Page = Page()
     verdict: Verdict = Verdict()
-    score: float = 0.0  # what the link was worth when its reply came
+    score: float = 0.0  # what the link was worth when its reply came; 0 for those that come first whatever their score
     digest: str = ""  # of the body
     duplicate_of: str = ""  # the URL that brought the same body before
 
@@ -118,6 +157,14 @@ class Timer(Protocol):
 
 
 class Fetcher(Protocol):
+    """What a crawl uses. One call is one request, or none; what takes several is deferred in between."""
+
+    async def fetch(self, lease: Lease) -> Reply | Deferred: ...
+
+
+class Layer(Protocol):
+    """One request for one URL, without robots.txt, retries and redirects: what plug-ins wrap."""
+
     async def fetch(self, link: Link) -> Reply: ...
 
 
@@ -135,13 +182,6 @@ class Judge(Protocol):
     async def judge(self, page: Page) -> Verdict: ...  # changes nothing; async, so that a heavy judge can batch
 
 
-@runtime_checkable
-class Learns(Protocol):
-    """A judge that learns from the crawl. It does so inside the turn, so that it has learned what is stored."""
-
-    def learn(self, visit: Visit) -> None: ...  # every visit, failures too
-
-
 class Sink(Protocol):
     def write(self, visit: Visit) -> None: ...
 
@@ -152,6 +192,35 @@ class Strategy(Protocol):
     def score(self, visit: Visit) -> Sequence[float]: ...  # one per link of the page; below zero: dropped
     def merge(self, waiting: float, found: float) -> float: ...  # the same URL was found again: max, sum, ...
     def learn(self, visit: Visit) -> None: ...  # from every visit, failures too
+
+
+class Frontier(Protocol):
+    """What waits, best first. Only `pop` ever waits; one lease is one request."""
+
+    def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None: ...
+    async def pop(self) -> Lease | None: ...  # None: nothing queued and nothing in flight, or a limit is reached
+    def score(self, link: Link, reached: Sequence[str] = ()) -> float: ...  # and with it what redirects have reached
+    def knows(self, link: Link) -> bool: ...
+    def apply(self, effects: "Effects") -> None: ...
+    def done(self, reply: Reply | Deferred) -> None: ...  # ends the lease that pop() began
+
+
+# -- what some can do beside ------------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A judge or strategy whose learned state must survive a restart: plain data, written with the visits."""
+
+    def save(self) -> dict[str, Any]: ...
+    def load(self, state: dict[str, Any]) -> None: ...
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """A judge that learns from the crawl. It does so inside the turn, so that it has learned what is stored."""
+
+    def learn(self, visit: Visit) -> None: ...  # every visit, failures too
 
 
 @runtime_checkable
@@ -167,6 +236,75 @@ def text_relevances(judge: TextRelevance, many: Sequence[Sequence[str]]) -> list
     return at_once(many) if at_once else [*map(judge.relevance_of, many)]
 
 
+class Notes(Protocol):
+    """What a judge or strategy left in crawl.db, to be read."""
+
+    def get(self, key: str, default: str = "") -> str: ...
+    def noted(self, key: str) -> Any: ...
+    def notes(self, prefix: str, containing: str | bytes = "") -> Iterable[tuple[str, Any]]: ...
+
+
+class Notebook(Notes, Protocol):
+    """Where a judge or strategy keeps what is too much for `save`: one note at a time, written with the visit."""
+
+    def note(self, key: str, value: str | bytes) -> None: ...  # text
+    def keep(self, key: str, value: bytes) -> None: ...  # bytes
+
+
+class Graph(NamedTuple):
+    """All links found so far, as ids of their ends, and the ids of the URLs that wait."""
+
+    sources: "array[int]"
+    targets: "array[int]"
+    waiting: "array[int]"
+
+
+class View(Protocol):
+    """What a strategy may know of the crawl. Known URLs have ids, counted from 1."""
+
+    @property
+    def notes(self) -> Notebook: ...
+    def refuses(self, url: str, depth: int) -> str: ...  # why the scope refuses a URL; empty if it does not
+    def number(self, url: str) -> int: ...  # its id; 0 if it is not known
+    def waits(self, number: int) -> bool: ...  # and is not in flight
+    def scores(self) -> "array[float]": ...  # of all URLs by id; not to be changed
+    def host(self, number: int) -> str: ...
+    def graph(self) -> Graph: ...
+
+
+class Effects(Struct, frozen=True):
+    """What a strategy changes beside the scores of a page's links. Those named first are applied first."""
+
+    scale: float = 1.0  # every score is multiplied by it
+    offers: Sequence[Link] = ()  # further links ...
+    offered: Sequence[float] = ()  # ... and their scores
+    ids: Sequence[int] = ()  # URLs that get another score; those that no longer wait are passed over
+    scores: Sequence[float] = ()
+    hosts: Sequence[str] = ()  # of these URLs, if the strategy knows them: that saves looking them up
+    floor: float | None = None  # what is worth less is held back while anything else waits
+    job: Callable[[], None] | None = None  # slow work, done beside the crawl; `effects` is asked again after it
+
+
+@runtime_checkable
+class Acts(Protocol):
+    """A strategy that does more than score the links of a page. It is asked for effects once a turn, when the page's
+    links are queued."""
+
+    def connect(self, view: View) -> Effects: ...  # once, before anything else: what holds from the start
+    def effects(self) -> Effects: ...
+
+
+@runtime_checkable
+class Lists(Protocol):
+    """A strategy that fetches by lists: the best `list_size` of one moment are fetched before any others are chosen."""
+
+    list_size: int
+
+    def first(self, found: float) -> float: ...  # what a URL waits with that was found for the first time
+    def begin_list(self, scores: Sequence[float]) -> None: ...  # those of the chosen, best first
+    def end_list(self) -> Effects: ...
+
+
 @runtime_checkable
 class Opens(Protocol):
     """A strategy that says what the seeds are worth; without it they come before everything else."""
@@ -175,11 +313,13 @@ class Opens(Protocol):
 
 
 @runtime_checkable
-class Stateful(Protocol):
-    """A judge or strategy whose learned state must survive a restart: plain data, written with the visits."""
+class Targets(Protocol):
+    """A strategy that knows from its URL whether a page is a target, and what it is worth."""
 
-    def save(self) -> dict[str, Any]: ...
-    def load(self, state: dict[str, Any]) -> None: ...
+    target_score: float  # what a target is worth
+
+    def is_target(self, url: str) -> bool: ...
+    def priority(self, url: str) -> float: ...
 
 
 class Scored(Struct, frozen=True):
@@ -201,14 +341,6 @@ class Explanation(Struct, frozen=True):
     total: str = ""  # what the sum of the parts is called
 
 
-class Notes(Protocol):
-    """What a strategy left in crawl.db, to be read."""
-
-    def get(self, key: str, default: str = "") -> str: ...
-    def noted(self, key: str) -> Any: ...
-    def notes(self, prefix: str, containing: str | bytes = "") -> Iterable[tuple[str, Any]]: ...
-
-
 @runtime_checkable
 class Explains(Protocol):
     """A strategy that can say why a link has its score. It is new, as crawl.toml describes it: it has neither met the
@@ -223,13 +355,3 @@ class Reports(Protocol):
     It is new, as crawl.toml describes it, with its saved state loaded."""
 
     def learned(self) -> Mapping[str, Mapping[str, float]]: ...
-
-
-class Frontier(Protocol):
-    """What waits, best first. `push` and `done` never wait, `pop` does; one lease is one request."""
-
-    def push(self, links: Sequence[Link], scores: Sequence[float]) -> None: ...
-    async def pop(self) -> Link | None: ...  # None: nothing queued and nothing in flight, or a limit is reached
-    def score(self, link: Link) -> float: ...
-    def knows(self, link: Link) -> bool: ...
-    def done(self, reply: Reply) -> None: ...  # ends the lease that pop() began

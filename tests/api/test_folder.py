@@ -19,7 +19,7 @@ from lycosa.api.folder import CrawlFolder
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.serve import Server
 from lycosa.store.visits import Totals
-from lycosa.types import SEED_SCORE, BadInput, Visit
+from lycosa.types import BadInput, Visit
 
 Serve = Callable[[Server], AbstractContextManager[Server]]
 WEB = GeneratedWeb(pages=200, hosts=4, seed=1)
@@ -206,7 +206,7 @@ class TestLooking:
             assert kept.reply.body == live.reply.body
             assert kept.verdict.relevance == live.verdict.relevance
             assert kept.verdict.on_topic == live.verdict.on_topic
-            assert min(kept.score, SEED_SCORE) == min(live.score, SEED_SCORE)
+            assert kept.score == live.score
             assert (kept.digest, kept.duplicate_of) == (live.digest, live.duplicate_of)
 
     def test_one_page_and_its_verdict(self, crawled: CrawlFolder) -> None:

@@ -65,7 +65,7 @@ def crawled(folder: Path, graph: dict[int, list[int]], off_topic: tuple[int, ...
     (folder / "crawl.toml").write_text(text or '[topic]\nkind = "keywords"\nwords = ["web"]\n')
     db = CrawlDb(folder / "crawl.db").open()
     for number, targets in graph.items():
-        db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, ?)", (number, url_of(number), DONE))
+        db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, ?, 1, 0)", (number, url_of(number), DONE))
         db.execute("INSERT INTO links VALUES (?, ?)", (number, array("I", targets).tobytes()))
         add_visit(db, url_of(number), number not in off_topic)
     db.commit()
@@ -104,8 +104,8 @@ def test_with_accepted_only_pages_on_topic_count(tmp_path: Path) -> None:
 def test_links_to_pages_that_were_not_fetched_do_not_count(tmp_path: Path) -> None:
     """Links out of the crawl make nobody a hub, nor do failures."""
     db = crawled(tmp_path / "last", {1: [2], 2: [7, 8, 9, 10, 4_000_000_000], 3: [1, 2]})
-    db.execute("INSERT INTO urls VALUES (7, ?, 2, '', 1, 1.0, 0)", (url_of(7),))
-    db.execute("INSERT INTO urls VALUES (8, ?, 2, '', 1, 1.0, 1)", (url_of(8),))
+    db.execute("INSERT INTO urls VALUES (7, ?, 2, '', 1, 1.0, 0, 1, 0)", (url_of(7),))
+    db.execute("INSERT INTO urls VALUES (8, ?, 2, '', 1, 1.0, 1, 1, 0)", (url_of(8),))
     add_visit(db, url_of(8), False, error="timeout", digest="", relevance=None)
     found = best_hubs(db, 600, accepted=False)
     db.close()
@@ -116,7 +116,7 @@ def test_redirects_and_copies_are_the_page_they_lead_to(tmp_path: Path) -> None:
     """3 links to a redirect to 1 and to a copy of 2: as good a hub as 4, which links to both of them."""
     db = crawled(tmp_path / "last", {2: [], 3: [10, 11], 4: [1, 2]})
     for number in (1, 10, 11):
-        db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, 1)", (number, url_of(number)))
+        db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, 1, 1, 0)", (number, url_of(number)))
     add_visit(db, url_of(10), final_url=url_of(1))
     add_visit(db, url_of(11), digest=url_of(2), duplicate_of=url_of(2), relevance=None, on_topic=False)
     found = dict(best_hubs(db, 600, accepted=False))

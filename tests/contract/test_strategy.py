@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,34 @@ import pytest
 from lycosa.contract import check_strategy
 from lycosa.contract.samples import odd_visits, web
 from lycosa.db import CrawlDb
-from lycosa.revision import Renews
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.rule_base import RuleBase, save
-from lycosa.types import Explanation, Notes, Scored, Strategy, Visit
+from lycosa.types import Acts, Explanation, Graph, Notes, Scored, Strategy, Visit
+
+
+class NoCrawl:
+    """The view of a strategy that is used without a crawl."""
+
+    def __init__(self, db: CrawlDb) -> None:
+        self.notes = db
+
+    def refuses(self, url: str, depth: int) -> str:
+        return ""
+
+    def number(self, url: str) -> int:
+        return 0
+
+    def waits(self, number: int) -> bool:
+        return True
+
+    def scores(self) -> "array[float]":
+        return array("d", [0.0])
+
+    def host(self, number: int) -> str:
+        return ""
+
+    def graph(self) -> Graph:
+        return Graph(array("I"), array("I"), array("I"))
 
 
 class Topic:
@@ -48,10 +73,8 @@ class Maker:
 
     def _ready(self, db: CrawlDb) -> Strategy:
         strategy: Any = msgspec.convert({}, self.kind)
-        if isinstance(strategy, Renews):
-            strategy.connect(db, lambda url, depth: "", lambda url: 0, lambda number: True)
-        elif hasattr(strategy, "connect"):
-            strategy.connect(db, lambda url, depth: "", lambda factor: None)
+        if isinstance(strategy, Acts):
+            strategy.connect(NoCrawl(db))
         if hasattr(strategy, "prepare"):
             strategy.prepare(self.folder, Topic())
         self.databases[id(strategy)] = db
@@ -156,12 +179,6 @@ class Words(Good):
 
 
 @dataclass
-class BeforeSeeds(Good):
-    def score(self, visit: Visit) -> Sequence[float]:
-        return [1e12] * len(visit.page.links)
-
-
-@dataclass
 class FearsFailures(Good):
     def learn(self, visit: Visit) -> None:
         assert visit.page.url, "no page"
@@ -183,12 +200,6 @@ class Newest(Good):
 class Average(Good):
     def merge(self, waiting: float, found: float) -> float:
         return (waiting + found) / 2
-
-
-@dataclass
-class LosesSeeds(Good):
-    def merge(self, waiting: float, found: float) -> float:
-        return min(waiting + found, 500.0)
 
 
 @dataclass
@@ -287,12 +298,10 @@ ONE = Good()
         (Endless, "not finite"),
         (NotANumber, "not finite"),
         (Words, "not a number: 'high'"),
-        (BeforeSeeds, "as high as a seed's"),
         (FearsFailures, "no page"),
         (Lowers, "less than either"),
         (Newest, "by their order"),
         (Average, "by their order"),
-        (LosesSeeds, "a waiting seed"),
         (Gambler, "two runs over the same visits"),
         (SharedMemory, "two runs over the same visits"),
         (Forgets, r"load\(\) does not undo save\(\)"),

@@ -6,10 +6,10 @@ import gzip
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from lycosa import build, config, urls
 from lycosa.db import CrawlDb
@@ -20,9 +20,8 @@ from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Lease, Link, Reply
 
 Pages = dict[str, tuple[str, dict[str, str], bytes]]
 
@@ -51,13 +50,22 @@ class World:
     """A frontier and all layers of fetching; `crawl` asks everything that waits and returns the final replies."""
 
     def __init__(self, db: CrawlDb | None = None, scope: dict[str, Any] | None = None, **rules: Any) -> None:
-        settings = {"allow_private": True, "retries": 2, "backoff_s": 5.0, "delay_s": 1.0, "total_s": 3.0, **rules}
+        settings = {
+            "allow_private": True,
+            "focus": 0.0,
+            "retries": 2,
+            "backoff_s": 5.0,
+            "delay_s": 1.0,
+            "total_s": 3.0,
+            **rules,
+        }
         fetch = config.Fetch(**settings)
         self.clock = FastClock()
         self.db = db or CrawlDb(":memory:").open()
         self.sitemaps: list[str] = []
-        hosts = Hosts(fetch, lambda number, score: self.frontier.waits(number, score))
-        self.frontier = DurableFrontier(self.db, hosts, Scope(config.Scope(**(scope or {}))), max, self.clock)
+        rules = config.Scope(max_hosts_per_domain=0, **(scope or {}))
+        whole = config.Config(fetch=fetch, scope=rules)
+        self.frontier = DurableFrontier(self.db, whole, Scope(rules), SimpleNamespace(merge=max), self.clock)
         self.frontier.load()
         self.http = Http(fetch, self.clock.now, sleep=self.clock.sleep)
         layer = Retries(self.http, fetch)
@@ -72,10 +80,10 @@ class World:
         await self.http.open()
         try:
             self.frontier.push([Link(url) for url in urls], [1.0] * len(urls))
-            while link := await self.frontier.pop():
+            while lease := await self.frontier.pop():
                 self.leases += 1
-                reply = await self.fetcher.fetch(link)
-                if not reply.again:
+                reply = await self.fetcher.fetch(lease)
+                if not isinstance(reply, Deferred):
                     replies.append(reply)
                 self.frontier.done(reply)
         finally:
@@ -316,9 +324,9 @@ async def test_a_redirect_to_a_private_address(server: Any) -> None:
     )
     world.frontier.push([Link(f"{server.url}/a")], [1.0])
     replies = []
-    while link := await world.frontier.pop():
-        reply = await world.fetcher.fetch(link)
-        if not reply.again:
+    while lease := await world.frontier.pop():
+        reply = await world.fetcher.fetch(lease)
+        if not isinstance(reply, Deferred):
             replies.append(reply)
         world.frontier.done(reply)
     await world.http.close()
@@ -446,14 +454,13 @@ async def test_a_link_that_waits_elsewhere_stays_there_when_it_is_found_again(se
     first, other = Link("http://a.example/1"), Link("http://b.example/2")
     world.frontier.push([first, other], [0.5, 0.4])
     taken = await world.frontier.pop()
-    assert taken == first
+    assert taken == Lease(first)
     busy = await world.frontier.pop()
-    led = replace(first, hop="http://b.example/target")
-    world.frontier.done(Reply(led, url="http://b.example/target", status=302, again=True))
+    world.frontier.done(Deferred(Reply(first, status=302), "http://b.example/target", "http://b.example/target"))
     world.frontier.push([first], [0.9])
     world.clock.ahead += 5
     assert world.frontier.hosts.take(world.clock.now()) is None  # b is busy, and nothing waits at a
-    assert busy == other
+    assert busy == Lease(other)
 
 
 async def test_the_rules_of_many_hosts_stay_within_their_memory(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from lycosa.fetch.robots_file import MOST_BYTES, MOST_RULES, MOST_SITEMAPS, MOST_WILDCARDS, Rules, ours, own_sitemaps
+from lycosa.fetch.robots_file import MOST_BYTES, MOST_RULES, MOST_SITEMAPS, MOST_WILDCARDS, Rules, ours, sitemaps_of
+from lycosa.types import Origin
 
 
 def rules(text: str, agent: str = "Lycosa") -> Rules:
@@ -81,7 +82,7 @@ def test_many_wildcards_in_one_rule_do_not_take_for_ever() -> None:
     assert rules("User-agent: *\nDisallow: /" + "*a" * 30 + "*b$").allows("http://e.org/" + "a" * 2_000)
 
 
-def test_only_sitemaps_of_the_own_site_are_offered() -> None:
+def test_sitemaps_of_the_own_site_come_first_and_of_others_only_a_few() -> None:
     named = ["http://www.e.co.uk/1.xml", "https://cdn.e.co.uk/2.xml", "/3.xml", "www.e.co.uk/4.xml"]
     named += [
         "http://victim.co.uk/",
@@ -90,9 +91,14 @@ def test_only_sitemaps_of_the_own_site_are_offered() -> None:
         "mailto:a@e.co.uk",
         "http://[",
     ]
-    assert own_sitemaps("https://www.e.co.uk", named) == [
+    found = sitemaps_of("https://www.e.co.uk", [*named, *(f"http://other{number}.example/s" for number in range(9))])
+    assert [link.url for link in found] == [
         "http://www.e.co.uk/1.xml",
         "https://cdn.e.co.uk/2.xml",
         "https://www.e.co.uk/3.xml",
         "http://www.e.co.uk/4.xml",
+        "http://victim.co.uk/",
+        "http://e.co.uk.evil.example/",
+        "https://victim.co.uk/x",
     ]
+    assert {(link.anchor, link.origin) for link in found} == {("https://www.e.co.uk/", Origin.ROBOTS)}

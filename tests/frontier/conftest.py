@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,9 +11,8 @@ import pytest
 from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Lease, Link, Reply
 
 
 class Bench:
@@ -31,14 +31,13 @@ class Bench:
         **fetch: Any,
     ) -> None:
         self.db = CrawlDb(self.path).open()
-        frontier: DurableFrontier
-        hosts = Hosts(config.Fetch(**{"delay_s": 0.0, **fetch}), lambda number, score: frontier.waits(number, score))
-        frontier = DurableFrontier(self.db, hosts, Scope(config.Scope(**(scope or {}))), merge, self.clock)
-        if listing:
-            frontier.choose_by_lists(listing)
+        rules = config.Scope(max_hosts_per_domain=0, **(scope or {}))
+        settings = config.Config(fetch=config.Fetch(**{"delay_s": 0.0, "focus": 0.0, **fetch}), scope=rules)
+        strategy = listing or SimpleNamespace(merge=merge)
+        frontier = DurableFrontier(self.db, settings, Scope(rules), strategy, self.clock)
         frontier.load()
         self.frontier = frontier
-        self.leased: dict[str, Link] = {}
+        self.leased: dict[str, Lease] = {}
 
     def commit(self) -> None:
         self.db.commit()
@@ -57,16 +56,18 @@ class Bench:
             for _ in range(3):
                 await asyncio.sleep(0)
             if task.done():
-                link = task.result()
-                if link:
-                    self.leased[link.url] = link
-                return link.url if link else ""
+                lease = task.result()
+                if lease:
+                    self.leased[lease.link.url] = lease
+                return lease.link.url if lease else ""
             assert self.clock.next_call is not None, "it waits for nothing"
             self.clock.advance(max(0.0, self.clock.next_call - self.clock.now()))
         raise AssertionError("it never came")
 
-    def done(self, url: str, /, **reply: Any) -> None:
-        self.frontier.done(Reply(self.leased.pop(url), **{"url": url, "status": 200, **reply}))
+    def done(self, url: str, /, again: bool = False, hop: str = "", **reply: Any) -> None:
+        """With `again` it is no answer yet, and the link waits for the host of the reply's URL."""
+        answer = Reply(self.leased.pop(url).link, **{"url": url, "status": 200, **reply})
+        self.frontier.done(Deferred(answer, answer.url, hop) if again else answer)
 
     async def drain(self) -> list[str]:
         order = []

@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
-from lycosa.types import Exchange, Link, Reply
+from lycosa.types import Band, Deferred, Exchange, Lease, Link, Origin, Reply
 
 Merge = Callable[[float, float], float]
 
@@ -27,11 +25,9 @@ def make(
     clock: Any, path: Path | str = ":memory:", merge: Merge = max, scope: dict[str, Any] | None = None, **fetch: Any
 ) -> DurableFrontier:
     db = CrawlDb(path).open()
-    frontier: DurableFrontier
     rules = config.Scope(**(scope or {}))
-    waits = lambda number, score: frontier.waits(number, score)  # noqa: E731
-    hosts = Hosts(config.Fetch(**{"delay_s": 1.0, **fetch}), waits, rules.max_hosts_per_domain)
-    frontier = DurableFrontier(db, hosts, Scope(rules), merge, clock)
+    settings = config.Config(fetch=config.Fetch(**{"delay_s": 1.0, "focus": 0.0, **fetch}), scope=rules)
+    frontier = DurableFrontier(db, settings, Scope(rules), SimpleNamespace(merge=merge), clock)
     frontier.load()
     return frontier
 
@@ -40,11 +36,18 @@ def push(frontier: DurableFrontier, *pairs: tuple[str, float], source: str = "")
     frontier.push([Link(url, source=source) for url, _ in pairs], [score for _, score in pairs])
 
 
-def done(frontier: DurableFrontier, link: Link, **reply: Any) -> None:
-    frontier.done(Reply(link, **{"url": link.url, "status": 200, **reply}))
+def done(frontier: DurableFrontier, link: Link, again: bool = False, hop: str = "", **reply: Any) -> None:
+    """With `again` it is no answer yet, and the link waits for the host of the reply's URL."""
+    answer = Reply(link, **{"url": link.url, "status": 200, **reply})
+    frontier.done(Deferred(answer, answer.url, hop) if again else answer)
 
 
 async def take(frontier: DurableFrontier, clock: Any) -> Link | None:
+    lease = await take_lease(frontier, clock)
+    return lease.link if lease else None
+
+
+async def take_lease(frontier: DurableFrontier, clock: Any) -> Lease | None:
     """Pop; while it waits, let time pass to the next moment somebody waits for."""
     task = asyncio.ensure_future(frontier.pop())
     for _ in range(100):
@@ -96,7 +99,7 @@ async def test_one_request_at_a_time_for_each_host(clock: Any) -> None:
     assert first
     assert not second.done()
     done(frontier, first)
-    assert await second == Link("http://a/2")
+    assert await second == Lease(Link("http://a/2"))
 
 
 @pytest.mark.parametrize(
@@ -174,15 +177,14 @@ async def test_a_redirect_waits_for_its_new_host(clock: Any) -> None:
     assert first == Link("http://b/1")
     moved = await take(frontier, clock)
     assert moved == Link("http://a/1")
-    led = replace(moved, hop="http://b/moved")
-    done(frontier, led, url="http://b/moved", again=True)  # b is busy: the hop waits for it
+    done(frontier, moved, url="http://b/moved", again=True, hop="http://b/moved")  # b is busy: the hop waits for it
     at = clock.now()
     done(frontier, first)
-    again = await take(frontier, clock)
-    assert again == replace(led, at="b")
+    again = await take_lease(frontier, clock)
+    assert again == Lease(moved, "http://b/moved", "b")
     assert clock.now() == at + 5.0
     exchanges = tuple(Exchange(url, b"", b"", b"", 0.0) for url in ("http://a/1", "http://b/moved"))
-    done(frontier, again, url="http://b/moved", exchanges=exchanges)
+    done(frontier, again.link, url="http://b/moved", exchanges=exchanges)
     assert frontier.refuses("http://b/moved") == "redirect-known"
     push(frontier, ("http://b/moved", 1.0))
     assert await drain(frontier, clock) == ["http://b/2"]
@@ -191,7 +193,7 @@ async def test_a_redirect_waits_for_its_new_host(clock: Any) -> None:
 async def test_the_page_limit_is_exact_with_requests_in_flight(clock: Any) -> None:
     frontier = make(clock, delay_s=0.0)
     counts = SimpleNamespace(pages=0, relevant=0, duplicates=0)
-    frontier.quota = Quota(config.Limits(pages=2), counts, 0.0, clock.now())
+    frontier.limit(Quota(config.Limits(pages=2), counts, 0.0, clock.now()))
     push(frontier, *((f"http://{host}/", 1.0) for host in "abcd"))
     first, second = await take(frontier, clock), await take(frontier, clock)
     assert first
@@ -200,7 +202,7 @@ async def test_the_page_limit_is_exact_with_requests_in_flight(clock: Any) -> No
     await asyncio.sleep(0)
     assert not third.done()  # two in flight may be the two pages
     done(frontier, first, error="http-404", status=404)
-    assert await third == Link("http://c/")
+    assert await third == Lease(Link("http://c/"))
     counts.pages = 2
     done(frontier, second)
     assert await take(frontier, clock) is None
@@ -209,7 +211,7 @@ async def test_the_page_limit_is_exact_with_requests_in_flight(clock: Any) -> No
 
 async def test_the_time_limit_wakes_who_waits(clock: Any) -> None:
     frontier = make(clock, delay_s=100.0)
-    frontier.quota = Quota(config.Limits(seconds=10, pages=0), SimpleNamespace(pages=0, relevant=0), 4.0, clock.now())
+    frontier.limit(Quota(config.Limits(seconds=10, pages=0), SimpleNamespace(pages=0, relevant=0), 4.0, clock.now()))
     push(frontier, ("http://a/1", 1.0), ("http://a/2", 1.0))
     first = await take(frontier, clock)
     assert first
@@ -439,7 +441,7 @@ async def test_a_link_whose_errand_ends_at_a_closed_host_comes_home(clock: Any) 
     assert robots
     assert redirect
     done(frontier, robots, url="http://k/robots.txt", status=0, again=True)
-    done(frontier, replace(redirect, hop="http://k/new"), url="http://k/new", status=302, again=True)
+    done(frontier, redirect, url="http://k/new", status=302, again=True, hop="http://k/new")
     done(frontier, at_k, error="connect", status=0)
     assert [await take(frontier, clock) for _ in range(2)] == [robots, redirect]
     assert frontier.refuses_hop("http://k/new") == "host-closed"
@@ -465,7 +467,7 @@ class TestWildcardDomains:
 
     async def test_seeds_are_not_limited(self, clock: Any) -> None:
         frontier = make(clock, scope={"max_hosts_per_domain": 10})
-        push(frontier, *self.hosts(50))
+        frontier.push([Link(url, origin=Origin.SEED) for url, _ in self.hosts(50)], [0.0] * 50, Band.FIRST)
         assert frontier.outlook().known == 50
 
     async def requests(self, clock: Any, ip: Callable[[str], str], domain: str) -> list[float]:

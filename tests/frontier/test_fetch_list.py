@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lycosa.frontier.fetch_list import Listing
-from lycosa.types import Link
+from lycosa.types import Effects, Link, Lists
 
 
 class Chooses:
@@ -17,8 +16,8 @@ class Chooses:
         self.lists: list[list[float]] = []
         self.offers: list[tuple[str, float]] = []
 
-    def connect(self, db: Any, refuses: Any, scale: Any) -> None:
-        self.refuses, self.scale = refuses, scale
+    def merge(self, waiting: float, found: float) -> float:
+        return max(waiting, found)
 
     def first(self, found: float) -> float:
         return found / 2
@@ -26,13 +25,13 @@ class Chooses:
     def begin_list(self, scores: Sequence[float]) -> None:
         self.lists.append(list(scores))
 
-    def end_list(self) -> tuple[Sequence[Link], Sequence[float]]:
+    def end_list(self) -> Effects:
         offers, self.offers = self.offers, []
-        return [Link(url) for url, _ in offers], [score for _, score in offers]
+        return Effects(offers=[Link(url) for url, _ in offers], offered=[score for _, score in offers])
 
 
 def test_it_is_a_listing() -> None:
-    assert isinstance(Chooses(), Listing)
+    assert isinstance(Chooses(), Lists)
 
 
 async def test_a_list_is_fetched_before_anything_better_that_came_later(bench: Any) -> None:
@@ -107,14 +106,14 @@ async def test_all_scores_shrink_together_and_the_list_stays(bench: Any) -> None
     one = bench(listing=chooses)
     one.push(("http://a/1", 0.8), ("http://b/1", 0.4), ("http://c/1", 0.2), ("http://c/2", 0.1))
     assert await one.take() == "http://a/1"
-    chooses.scale(0.5)
+    one.frontier.apply(Effects(scale=0.5))
     assert one.frontier.score(Link("http://c/1")) == 0.05
     one.push(("http://d/1", 0.12))  # half of it: now between the two that waited with more
     one.done("http://a/1")
     assert await one.drain() == ["http://b/1", "http://d/1", "http://c/1", "http://c/2"]
 
 
-def test_the_strategy_learns_what_may_not_be_asked(bench: Any) -> None:
-    chooses = Chooses()
-    bench(listing=chooses, scope={"max_depth": 2})
-    assert chooses.refuses("http://a/", 3) == "too-deep"
+def test_a_strategy_can_tell_what_may_not_be_fetched(bench: Any) -> None:
+    view = bench(listing=Chooses(), scope={"max_depth": 2}).frontier.view
+    assert view.refuses("http://a/", 3) == "too-deep"
+    assert view.refuses("http://a/", 2) == ""

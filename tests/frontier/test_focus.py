@@ -3,6 +3,7 @@
 import asyncio
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.frontier import focus
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.store.visits import Totals
@@ -21,11 +21,10 @@ GOOD, BAD = [f"http://good/{n}" for n in range(40)], [f"http://bad{n}/" for n in
 
 
 def make(clock: Any, focused: float, pages: int = 100, db: CrawlDb | None = None) -> DurableFrontier:
-    frontier: DurableFrontier
-    hosts = Hosts(config.Fetch(delay_s=1.0), lambda number, score: frontier.waits(number, score))
+    settings = config.Config(fetch=config.Fetch(delay_s=1.0, focus=focused))
     given = db or CrawlDb(":memory:").open()
-    frontier = DurableFrontier(given, hosts, Scope(config.Scope()), max, clock, focused)
-    frontier.quota = Quota(config.Limits(pages=pages), Totals(), 0.0, clock.now())
+    frontier = DurableFrontier(given, settings, Scope(config.Scope()), SimpleNamespace(merge=max), clock)
+    frontier.limit(Quota(config.Limits(pages=pages), Totals(), 0.0, clock.now()))
     frontier.load()
     return frontier
 
@@ -49,7 +48,8 @@ async def take_all(frontier: DurableFrontier, clock: Any, most: int, took_s: flo
             answered.set_result(None)
 
     async def work() -> None:
-        while len(fetched) < most and (link := await frontier.pop()):
+        while len(fetched) < most and (lease := await frontier.pop()):
+            link = lease.link
             fetched.append((clock.now(), link.url))
             answered = asyncio.get_running_loop().create_future()
             clock.call_at(clock.now() + took_s, partial(answer, answered))
@@ -105,22 +105,23 @@ async def test_workers_do_not_run_down_the_order_before_replies_are_back(clock: 
     """Each host has one page, all are due: no more than the window is fetched at once."""
     frontier = make(clock, 0.9, pages=100)
     frontier.push([Link(url) for url in BAD], [1.0 - n / 100 for n in range(len(BAD))])
-    first = [await frontier.pop() for _ in range(focus.LEAST)]
-    assert [link.url for link in first if link] == BAD[: focus.LEAST]
+    leases = [await frontier.pop() for _ in range(focus.LEAST)]
+    first = [lease.link for lease in leases if lease]
+    assert [link.url for link in first] == BAD[: focus.LEAST]
     waiting = asyncio.ensure_future(frontier.pop())
     for _ in range(5):
         await asyncio.sleep(0)
     assert not waiting.done()
-    assert first[0]
     frontier.done(Reply(first[0], url=first[0].url, status=200))
-    assert (await waiting).url == BAD[focus.LEAST]  # type: ignore[union-attr]
+    assert (await waiting).link.url == BAD[focus.LEAST]  # type: ignore[union-attr]
 
 
 async def test_a_good_host_that_rests_long_makes_nobody_wait(clock: Any) -> None:
     frontier = make(clock, 0.999)
     fill(frontier)
-    link = await frontier.pop()
-    assert link
+    lease = await frontier.pop()
+    assert lease
+    link = lease.link
     assert link.url == GOOD[0]
     frontier.done(Reply(link, url=link.url, error="http-503", status=503, wait_s=600.0))
     fetched = await take_all(frontier, clock, 20)
@@ -131,9 +132,9 @@ async def test_a_good_host_that_rests_long_makes_nobody_wait(clock: Any) -> None
 async def test_a_good_host_that_does_not_answer_makes_nobody_wait(clock: Any) -> None:
     frontier = make(clock, 0.999)
     fill(frontier)
-    link = await frontier.pop()  # and no reply comes
-    assert link
-    assert link.url == GOOD[0]
+    lease = await frontier.pop()  # and no reply comes
+    assert lease
+    assert lease.link.url == GOOD[0]
     fetched = await take_all(frontier, clock, 20)
     assert {url for _, url in fetched} <= set(BAD)
     assert fetched[0][0] == pytest.approx(1_000.0 + focus.SLOW_S)
@@ -143,10 +144,11 @@ async def test_a_good_host_that_fails_and_is_closed_makes_nobody_wait(clock: Any
     frontier = make(clock, 0.999)
     fill(frontier)
     for _ in range(10):  # give_up_after
-        link = None
-        while link is None:
+        lease = None
+        while lease is None:
             clock.advance(1.0)
-            link = await asyncio.wait_for(frontier.pop(), 1)
+            lease = await asyncio.wait_for(frontier.pop(), 1)
+        link = lease.link
         assert link.url in GOOD
         frontier.done(Reply(link, url=link.url, error="connect"))
     fetched = await take_all(frontier, clock, 20)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lycosa.frontier.out_of_turn import lease
-from lycosa.types import Exchange, Link, Reply
+from lycosa.types import Effects, Exchange, Lease, Link, Reply
 
 A, B, C = (f"http://{host}/1" for host in "abc")
 
@@ -55,7 +54,7 @@ async def test_what_is_brought_from_outside_wakes_who_waits(bench: Any) -> None:
     await asyncio.sleep(0)
     assert not waiting.done()
     one.frontier.bring([Link(B)], [0.5])
-    assert await waiting == Link(B)
+    assert await waiting == Lease(Link(B))
 
 
 async def test_stopped_everybody_goes_home_and_the_first_reason_counts(bench: Any) -> None:
@@ -76,12 +75,12 @@ async def test_links_found_so_far(bench: Any) -> None:
     one = bench()
     one.push((A, 0.9))
     one.push((B, 0.5), (C, -1.0), (A, 0.1), source=A)
-    sources, targets, waiting = one.frontier.edges()
+    sources, targets, waiting = one.frontier.view.graph()
     assert (list(sources), list(targets), list(waiting)) == ([1, 1], [2, 1], [1, 2])
     assert await one.take() == A
-    assert list(one.frontier.edges()[2]) == [2]
+    assert list(one.frontier.view.graph()[2]) == [2]
     one.push((C, 0.5), source="http://nobody/knows/it")
-    assert len(one.frontier.edges()[0]) == 2
+    assert len(one.frontier.view.graph()[0]) == 2
 
 
 @pytest.mark.parametrize("hosts", [(), ("a", "b", "c")])
@@ -90,8 +89,8 @@ async def test_other_scores_for_what_waits(bench: Any, tmp_path: Path, hosts: tu
     one.push(("http://a/0", 0.95), (A, 0.9), (B, 0.5), (C, 0.1))
     assert await one.take() == "http://a/0"
     one.done("http://a/0")
-    one.frontier.rescore([1, 2, 3], [0.0, 0.05, 0.5], ("a", "a", "b") if hosts else ())
-    one.frontier.rescore([4], [0.8], ("c",) if hosts else ())
+    one.frontier.apply(Effects(ids=[1, 2, 3], scores=[0.0, 0.05, 0.5], hosts=("a", "a", "b") if hosts else ()))
+    one.frontier.apply(Effects(ids=[4], scores=[0.8], hosts=("c",) if hosts else ()))
     assert [one.frontier.score(Link(url)) for url in ("http://a/0", A, B, C)] == [0.95, 0.05, 0.5, 0.8]
     one.commit()
     one.kill()
@@ -165,7 +164,7 @@ async def test_a_url_taken_out_of_turn(bench: Any) -> None:
     one = bench()
     one.push((A, 0.9), (B, 0.5))
     for url in (B, C):  # one waits, one is not known
-        lease(one.frontier, Link(url, source=A))
+        one.frontier.lease(Link(url, source=A))
         assert one.frontier.knows(Link(url))
         assert one.frontier.outlook().in_flight == 1
         one.frontier.done(Reply(Link(url), url=url, status=200))

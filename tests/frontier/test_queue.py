@@ -5,14 +5,16 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lycosa.frontier.priority import rank_of
 from lycosa.frontier.queue import HostQueue
+from lycosa.types import Band
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 0.5000001, 1.0, 1e9])
 
 
 def drain(queue: HostQueue, scores: dict[int, float]) -> list[int]:
-    def waits(number: int, score: float) -> bool:
-        return scores.get(number) == score
+    def waits(number: int, rank: int) -> bool:
+        return number in scores and rank_of(scores[number]) == rank
 
     order = []
     while head := queue.head(waits):
@@ -26,9 +28,9 @@ def push(queue: HostQueue, scores: dict[int, float], score: float, ids: list[int
     moved = scores.keys() & set(ids)
     scores.update(dict.fromkeys(ids, score))
     if moved:
-        queue.move(score, array("I", sorted(ids)), lambda number, value: scores.get(number) == value)
+        queue.move(rank_of(score), array("I", sorted(ids)), lambda number, rank: rank_of(scores[number]) == rank)
     else:
-        queue.push(score, array("I", sorted(ids)))
+        queue.push(rank_of(score), array("I", sorted(ids)))
 
 
 def test_best_first_then_first_found() -> None:
@@ -66,7 +68,7 @@ def test_scores_that_change_often_do_not_fill_the_memory() -> None:
     queue, scores = HostQueue(), {}
     for step in range(20_000):
         push(queue, scores, float(step), [step % 10 + 1])
-    assert len(queue.waiting(lambda number, score: True)) <= 10
+    assert len(queue.waiting(lambda number, rank: True)) <= 10
     assert len(queue._heap) <= 30
     assert drain(queue, scores) == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
 
@@ -86,8 +88,9 @@ def test_many_small_queues_keep_few_stale_entries_in_all() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 2**32 - 1))
 def test_a_key_holds_score_and_number_to_the_last_bit(score: float, number: int) -> None:
     queue = HostQueue()
-    queue.push(score, array("I", [number]))
-    assert queue.head(lambda found, value: (found, value) == (number, score)) == (-score, number)
+    rank = rank_of(score)
+    queue.push(rank, array("I", [number]))
+    assert queue.head(lambda found, value: (found, value) == (number, rank)) == (-rank, number)
 
 
 @given(st.lists(st.tuples(st.floats(-1e12, 1e12), st.sets(st.integers(1, 30), min_size=1)), max_size=20))
@@ -105,6 +108,6 @@ def test_runs_that_meet_lose_nobody() -> None:
     queue, scores = HostQueue(), {}
     for ids in ([1, 4, 6], [3, 4, 5], [3, 4, 5], [4, 7]):
         push(queue, scores, 0.5, ids)
-    assert queue.waiting(lambda number, score: True) == {1, 3, 4, 5, 6, 7}
-    queue.scale(2.0, 1.0)
+    assert queue.waiting(lambda number, rank: True) == {1, 3, 4, 5, 6, 7}
+    queue.scale(2.0, Band.LISTED)
     assert drain(queue, dict.fromkeys(scores, 1.0)) == [1, 3, 4, 5, 6, 7]

@@ -1,13 +1,13 @@
 """The place of a score among all, however the scores are scaled."""
 
-from math import inf
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.frontier import ranks
-from lycosa.frontier.ranks import Ranks, bucket_of, least_of
+from lycosa.frontier.priority import LOWEST, band_of, rank_of, score_of
+from lycosa.frontier.ranks import Ranks
+from lycosa.types import Band
 
 scores = st.one_of(
     st.floats(0, 1),
@@ -17,49 +17,53 @@ scores = st.one_of(
 )
 
 
-@given(scores, scores)
-def test_buckets_keep_the_order(one: float, other: float) -> None:
-    assert (bucket_of(one) <= bucket_of(other)) or one > other
+@given(scores, scores, st.sampled_from(Band), st.sampled_from(Band))
+def test_a_rank_orders_by_band_then_by_score(one: float, other: float, first: Band, second: Band) -> None:
+    assert (rank_of(one, first) < rank_of(other, second)) == ((first, one) < (second, other))
+    assert rank_of(one, first) > LOWEST
+    assert (band_of(rank_of(one, first)), score_of(rank_of(one, first))) == (first, one)
 
 
-@given(scores)
-def test_a_bucket_is_narrow_and_begins_at_its_least(score: float) -> None:
-    least = least_of(bucket_of(score))
-    assert least <= score
-    assert score - least <= abs(score) * 0.04
+@given(scores, st.sampled_from(Band))
+def test_a_threshold_is_just_below_the_rank_it_stands_for(score: float, band: Band) -> None:
+    found = Ranks()
+    found.add(rank_of(score, band), 2)
+    least = found.threshold(1)
+    assert least <= rank_of(score, band)
+    assert band_of(least) == band
+    assert score - score_of(least) <= abs(score) * 0.04 or abs(score) < 1e-300
 
 
 @given(st.lists(st.tuples(scores, st.booleans()), max_size=80), st.integers(1, 30))
-def test_the_threshold_is_the_score_at_that_place(steps: list[tuple[float, bool]], place: int) -> None:
+def test_the_threshold_is_the_rank_at_that_place(steps: list[tuple[float, bool]], place: int) -> None:
     found, waiting = Ranks(), []
     for score, is_removed in steps:
         if is_removed and waiting:
             gone = waiting.pop(int(abs(score)) % len(waiting))
             found.add(gone, -1)
         else:
-            waiting.append(score)
-            found.add(score)
-        expected = sorted(waiting, reverse=True)[place - 1] if len(waiting) > place else None
-        threshold = found.threshold(place)
+            waiting.append(rank_of(score))
+            found.add(waiting[-1])
+        expected = sorted(waiting, reverse=True)[place - 1] if len(waiting) > place else LOWEST
         assert found.total == len(waiting)
-        assert threshold == (-inf if expected is None else least_of(bucket_of(expected)))
+        assert found.threshold(place) >> 46 == expected >> 46
 
 
-def test_moving_a_score() -> None:
+def test_moving_a_rank() -> None:
     found = Ranks()
     for score in (0.1, 0.2, 0.3):
-        found.add(score)
-    found.move(0.1, 0.9)
-    assert 0.88 < found.threshold(1) <= 0.9
-    assert 0.29 < found.threshold(2) <= 0.3
+        found.add(rank_of(score))
+    found.move(rank_of(0.1), rank_of(0.9))
+    assert 0.88 < score_of(found.threshold(1)) <= 0.9
+    assert 0.29 < score_of(found.threshold(2)) <= 0.3
 
 
 def test_empty_buckets_are_dropped_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranks, "_MANY", 50)
     found = Ranks()
     for number in range(1, 1_000):
-        found.add(float(number))
-        found.move(float(number), 0.5)
+        found.add(rank_of(number))
+        found.move(rank_of(number), rank_of(0.5))
     assert found.total == 999
     assert len(found._buckets) <= 51
-    assert found.threshold(7) == 0.5
+    assert found.threshold(7) == rank_of(0.5)

@@ -139,7 +139,7 @@ def test_sitemaps(seed: int) -> None:
         page = PARSERS.parse_here(Reply(Link(URL), url=URL, content_type="text/xml", body=body))
     except ValueError:
         return
-    assert all(".e.org/" in f".{seed.url[7:]}" for seed in page.seeds)
+    assert all(".e.org/" in f".{seed.url[7:]}" for seed in page.listed)
 
 
 @fuzz

@@ -16,7 +16,7 @@ from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels
 from lycosa.lab.survey import LinkGraph, reach
 from lycosa.lab.webs import GeneratedPages
 from lycosa.strategy.breadth import BreadthFirst
-from lycosa.types import SEED_SCORE, Link, Page, Reply, Verdict, Visit
+from lycosa.types import Link, Origin, Page, Reply, Verdict, Visit
 
 H = "http://a.example"
 
@@ -26,8 +26,8 @@ class AnyJudge:
         return Verdict()
 
 
-def visit(name: str, *targets: str, score: float = 1.0) -> Visit:
-    link = Link(f"{H}/{name}")
+def visit(name: str, *targets: str, score: float = 1.0, origin: Origin = Origin.PAGE) -> Visit:
+    link = Link(f"{H}/{name}", origin=origin)
     links = [Link(f"{H}/{target}", link.url) for target in targets]
     return Visit(Reply(link, url=link.url, status=200), Page(link.url, links=links), score=score, digest=name)
 
@@ -46,7 +46,7 @@ class TestRandom:
 
     def test_scores_are_below_seeds_and_never_dropped(self) -> None:
         scores = Random(3).score(visit("s", *map(str, range(1_000))))
-        assert 0 < min(scores) < max(scores) < SEED_SCORE
+        assert 0 < min(scores) < max(scores)
         assert len(set(scores)) == 1_000
 
     def test_found_again_is_no_second_chance(self) -> None:
@@ -57,7 +57,7 @@ class TestRandom:
         nexts: Counter[str] = Counter()
         for seed in range(1_500):
             strategy, waiting = Random(seed), dict[str, float]()
-            turn(strategy, waiting, visit("s", "a", "b", "c", score=SEED_SCORE))
+            turn(strategy, waiting, visit("s", "a", "b", "c", origin=Origin.SEED))
             first = max(waiting, key=waiting.__getitem__)
             turn(strategy, waiting, visit(first, "late", score=waiting.pop(first)))
             second = max(waiting, key=waiting.__getitem__)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lycosa import config
+from lycosa import config, urls
 from lycosa.db import CrawlDb
 from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
@@ -15,7 +15,7 @@ from lycosa.lab.answer import CLOSE, Answer
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.replay import Replay, ReplayFetcher, SiteWeb
 from lycosa.lab.serve import Server
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Lease, Link, Reply
 
 HOST = "http://a.example"
 RULES = config.Fetch(max_redirects=3, max_bytes=1000, retries=0)
@@ -35,14 +35,24 @@ def replay(web: Any, rules: config.Fetch = RULES, **more: Any) -> ReplayFetcher:
 
 async def ask(fetcher: Any, url: str) -> tuple[list[str], Reply]:
     """Ask until there is an answer, as the frontier would; what was asked on the way, and the answer."""
-    hops, link = [], Link(url, depth=2)
+    hops, lease = [], Lease(Link(url, depth=2))
     for _ in range(20):
-        reply = await fetcher.fetch(link)
-        if not reply.again:
+        reply = await fetcher.fetch(lease)
+        if not isinstance(reply, Deferred):
             return hops, reply
-        hops.append(reply.url)
-        link = reply.link
+        hops.append(reply.at)
+        lease = replace(lease, hop=reply.hop, at=urls.host(reply.at))
     raise AssertionError("it never ends")
+
+
+class Unleased:
+    """HTTP without robots.txt."""
+
+    def __init__(self, http: Http) -> None:
+        self.http = http
+
+    async def fetch(self, lease: Lease) -> Reply:
+        return await self.http.fetch(lease.link)
 
 
 @pytest.fixture
@@ -89,7 +99,7 @@ class TestLikeTheNetwork:
             http = Http(replace(RULES, proxy=f"http://127.0.0.1:{server.port}"), lambda: 5.0)
             await http.open()
             try:
-                layers = Redirects(http, RULES.max_redirects, known)  # type: ignore[arg-type]
+                layers = Redirects(Unleased(http), RULES.max_redirects, known)
                 yield lambda url: ask(layers, url)
             finally:
                 await http.close()

@@ -15,7 +15,7 @@ from lycosa.output.report import harvest_curve, read_report
 from lycosa.output.show import chart, draw, duration, status
 from lycosa.output.why import draw_path, draw_why, read_path
 from lycosa.store.visits import Totals, VisitStore
-from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Verdict, Visit
+from lycosa.types import BadInput, Link, Origin, Page, Reply, Verdict, Visit
 
 
 def visit(url: str, source: str = "", relevance: float = 0.0, **more: Any) -> Visit:
@@ -24,7 +24,7 @@ def visit(url: str, source: str = "", relevance: float = 0.0, **more: Any) -> Vi
     )
     verdict = Verdict(relevance, relevance >= 0.5, "good", why={"spider": 0.7, "web": -0.1})
     page = Page(url, f"title of {url}")
-    return Visit(reply, page, verdict, SEED_SCORE if not source else 0.25, digest="" if reply.error else url)
+    return Visit(reply, page, verdict, 0.25 if source else 0.0, digest="" if reply.error else url)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def db() -> CrawlDb:
         Visit(Reply(Link("http://e/", "http://a/"), url="http://e/"), digest="x", duplicate_of="http://a/b"),
     ):
         store.write(one)
-    made.execute("INSERT INTO urls VALUES (1, 'http://w/', 0, 'waits', 1, 0.5, 0)")
+    made.execute("INSERT INTO urls VALUES (1, 'http://w/', 0, 'waits', 1, 0.5, 0, 1, 0)")
     made.execute("INSERT INTO hosts VALUES ('a', 2000.0, 1.0, 0, 2, '')")
     made.execute("INSERT INTO hosts VALUES ('z', 0.0, 1.0, 9, 0, 'unreachable (dns)')")
     made.put("ended", "frontier empty")
@@ -141,7 +141,7 @@ def linked(db: CrawlDb) -> CrawlDb:
     rows = [("http://a/", 0), ("http://a/b", 2), ("http://c/", 3), ("http://d/", 2), ("http://e/", 2)]
     for number, (url, source) in enumerate(rows, 2):
         values = (number, url, source, "the anchor [red]" if source else "", int(bool(source)), 0.25)
-        db.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, 1)", values)
+        db.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, 1, 1, ?)", (*values, 0 if source else Origin.SEED))
     return db
 
 

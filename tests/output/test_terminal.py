@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = VisitStore(db, WarcWriter(folder / "warc"))
     store.open()
     for number, url in enumerate((URL, URL + EVIL), 1):
-        db.execute("INSERT INTO urls VALUES (?, ?, 0, ?, 0, 1.0, ?)", (number, url, EVIL, DONE))
+        db.execute("INSERT INTO urls VALUES (?, ?, 0, ?, 0, 1.0, ?, 1, 0)", (number, url, EVIL, DONE))
         reply = Reply(Link(url, "", EVIL), url, 200, EVIL, body, "", EVIL, exchanges=(exchange,))
         verdict = Verdict(0.5, True, EVIL, why={EVIL: 1.0})
         store.write(Visit(reply, Page(title=EVIL), verdict, 0.5, EVIL))

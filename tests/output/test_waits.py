@@ -4,7 +4,7 @@ import pytest
 
 from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.output.waits import Waits, read_waits, waits_for
-from lycosa.types import SEED_SCORE
+from lycosa.types import Band
 
 NOW = 1_000.0
 
@@ -22,7 +22,7 @@ def db() -> CrawlDb:
         (6, "http://a/6", 0.1, WAITING),
     ]
     for number, url, score, state in rows:
-        made.execute("INSERT INTO urls VALUES (?, ?, 0, '', 1, ?, ?)", (number, url, score, state))
+        made.execute("INSERT INTO urls VALUES (?, ?, 0, '', 1, ?, ?, 1, 0)", (number, url, score, state))
     made.execute("INSERT INTO hosts VALUES ('a', ?, 1.0, 0, 1, '')", (NOW + 60,))
     made.execute("INSERT INTO hosts VALUES ('closed', 0.0, 1.0, 5, 0, 'unreachable (dns)')")
     made.execute("INSERT INTO robots VALUES ('http://a', '', 'allow', ?)", (NOW + 1,))
@@ -47,8 +47,8 @@ def test_a_host_that_rests_and_a_robots_txt_that_is_not_known(db: CrawlDb) -> No
 def test_what_is_on_the_list_comes_first(db: CrawlDb) -> None:
     db.put("list", "6 1")
     assert read_waits(db, 6, NOW).first == []
-    assert read_waits(db, 1, NOW).first == [("http://a/6", 0.1)]
-    assert [url for url, _ in read_waits(db, 5, NOW).first] == ["http://a/1", "http://a/6", "http://b/2"]
+    assert read_waits(db, 1, NOW).first == [("http://a/6", 0.1, 1)]
+    assert [url for url, _, _ in read_waits(db, 5, NOW).first] == ["http://a/1", "http://a/6", "http://b/2"]
 
 
 def test_what_will_not_be_fetched_says_why(db: CrawlDb) -> None:
@@ -58,10 +58,10 @@ def test_what_will_not_be_fetched_says_why(db: CrawlDb) -> None:
 
 
 def test_in_words() -> None:
-    first = [("http://s/", SEED_SCORE), ("http://b/", 0.25)]
+    first = [("http://s/", 0.0, Band.FIRST), ("http://b/", 0.25, Band.FOUND)]
     told = waits_for(Waits(1_200, 34_000, first, "a", NOW, True, ended="limit of 10 pages"))
     assert told[0] == "1,200 of the 34,000 URLs that wait come before it."
     assert told[1] == "The crawl is over: limit of 10 pages."
     assert told[2].startswith("Its host a rests until ")
     assert told[3] == "The robots.txt of a has to be read first."
-    assert [line.split() for line in told[5:]] == [["a", "seed", "http://s/"], ["0.2500", "http://b/"]]
+    assert [line.split() for line in told[5:]] == [["first", "http://s/"], ["0.2500", "http://b/"]]

@@ -11,18 +11,19 @@ from rich.console import Console
 from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.output.why import Step, draw_path, draw_why, read_path, scored, sentence
 from lycosa.store.visits import VisitStore
-from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Page, Reply, Verdict, Visit
+from lycosa.types import BadInput, Band, Explanation, Link, Origin, Page, Reply, Verdict, Visit
 
 
 def told(link: Link, score: float, visited: bool, judged: bool = True) -> list[str]:
     """The lines about a URL that is visited, or waits."""
     db = CrawlDb(":memory:").open()
-    row = (1, link.url, 0, link.anchor, link.depth, score, DONE if visited else WAITING)
-    db.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    band = Band.FOUND if score or link.origin == Origin.PAGE else Band.FIRST
+    row = (1, link.url, 0, link.anchor, link.depth, score, DONE if visited else WAITING, band, link.origin)
+    db.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     if visited:
         store = VisitStore(db, None)
         store.open()
-        page = Page(link.url) if judged else Page(link.url, seeds=[Link("http://b/")])
+        page = Page(link.url) if judged else Page(link.url, listed=[Link("http://b/")])
         digest = "x" if judged else ""
         store.write(Visit(Reply(link, link.url, 200), page, Verdict(0.5, True), score, digest))
     return lines(draw_path, read_path(db, link.url))
@@ -35,16 +36,16 @@ def lines(draw: Callable[..., None], path: list[Step], *given: Any) -> list[str]
 
 
 @pytest.mark.parametrize("visited", [True, False])
-@pytest.mark.parametrize("score", [SEED_SCORE, 1.0, 0.25])
+@pytest.mark.parametrize("score", [0.0, 1.0, 0.25])
 def test_a_seed_is_a_seed_whatever_it_is_worth(score: float, visited: bool) -> None:
     """Strategies that let money flow give a seed its share."""
-    assert told(Link("http://a/"), score, visited)[1] == "a seed"
+    assert told(Link("http://a/", origin=Origin.SEED), score, visited)[1] == "a seed"
 
 
 @pytest.mark.parametrize("visited", [True, False])
 def test_what_a_search_found_says_so(visited: bool) -> None:
-    hit = Link("http://a/", anchor="wolf spider pdf")
-    assert told(hit, SEED_SCORE, visited)[1] == "found by the search “wolf spider pdf”"
+    hit = Link("http://a/", anchor="wolf spider pdf", origin=Origin.SEARCH)
+    assert told(hit, 0.0, visited)[1] == "found by the search “wolf spider pdf”"
     assert told(hit, 0.9, visited)[1] == "found by the search “wolf spider pdf”, score 0.9000"
 
 
@@ -54,15 +55,33 @@ def test_a_link_has_a_score_and_words() -> None:
 
 
 def test_a_sitemap_is_named_by_robots_txt() -> None:
-    lines = told(Link("http://a/sitemap.xml"), 1.0, visited=True, judged=False)
-    assert lines[1:] == ["named by robots.txt", "visit 1: a sitemap, not judged"]
-    assert told(Link("http://a/sitemap.xml"), SEED_SCORE, visited=True, judged=False)[1] == "a seed"
+    lines = told(Link("http://a/sitemap.xml", origin=Origin.ROBOTS), 0.0, visited=True, judged=False)
+    assert lines[1:] == ["a sitemap, named by robots.txt", "visit 1: a sitemap, not judged"]
+    seed = Link("http://a/sitemap.xml", origin=Origin.SEED)
+    assert told(seed, 0.0, visited=True, judged=False)[1] == "a seed"
 
 
 # -- why ---------------------------------------------------------------------------------------------------------------
 
-SEED = Step(1, "http://a/", 0, "", SEED_SCORE, 0, True, 1, 200, final_url="http://a/", relevance=0.25, title="A")
-PAGE = Step(2, "http://a/b", 1, "b", 0.25, 1, True, 2, 200, final_url="http://a/c", relevance=0.5, on_topic=True)
+SEED = Step(
+    1,
+    "http://a/",
+    0,
+    "",
+    0.0,
+    0,
+    True,
+    Band.FIRST,
+    Origin.SEED,
+    1,
+    200,
+    final_url="http://a/",
+    relevance=0.25,
+    title="A",
+)
+PAGE = Step(
+    2, "http://a/b", 1, "b", 0.25, 1, True, n=2, status=200, final_url="http://a/c", relevance=0.5, on_topic=True
+)
 MOVED = Step(3, "http://a/c", 2, "", 0.0, 0, True, fate="reached by the redirect above")
 WAITS = Step(4, "http://a/d", 3, "d", 0.5, 2, False, fate="it waits")
 BECAUSE = Explanation("its page is relevant", {"one": 0.25, "other": 0.25}, "score")
@@ -76,7 +95,7 @@ def test_it_starts_with_one_plain_sentence() -> None:
     assert sentence(WAITS, BECAUSE) == "Not fetched yet. Its score is 0.5000 because its page is relevant."
     assert sentence(replace(PAGE, error="timeout"), BECAUSE) == "Tried because its page is relevant."
     assert sentence(replace(SEED, n=0, is_done=False), None) == "Not fetched yet, though it is a seed and comes first."
-    assert sentence(replace(SEED, anchor="wolf spider"), None) == "Fetched because a search found it."
+    assert sentence(replace(SEED, origin=Origin.SEARCH), None) == "Fetched because a search found it."
 
 
 def test_the_parts_of_a_score_come_with_their_sum() -> None:
@@ -99,7 +118,7 @@ def test_the_path_follows_the_pages_that_gave_the_scores() -> None:
     db = CrawlDb(":memory:").open()
     rows = [("http://a/", 0), ("http://a/b", 1), ("http://a/c", 2), ("http://a/d", 2)]
     for number, (url, source) in enumerate(rows, 1):
-        db.execute("INSERT INTO urls VALUES (?, ?, ?, '', 0, 0.5, 0)", (number, url, source))
+        db.execute("INSERT INTO urls VALUES (?, ?, ?, '', 0, 0.5, 0, 1, 0)", (number, url, source))
     assert [step.url for step in read_path(db, "http://a/d")] == ["http://a/", "http://a/b", "http://a/d"]
     with pytest.raises(BadInput, match="does not know"):
         read_path(db, "http://a/e")

@@ -35,7 +35,7 @@ def parse(body: bytes, content_type: str, path: str = "/page") -> Page:
 def test_html(body: bytes, content_type: str) -> None:
     page = parse(body, content_type)
     assert [link.url for link in page.links] == ["http://e.org/x"]
-    assert not page.seeds
+    assert not page.listed
 
 
 @pytest.mark.parametrize(
@@ -44,19 +44,19 @@ def test_html(body: bytes, content_type: str) -> None:
 @pytest.mark.parametrize("content_type", [*SITEMAP_TYPES, "application/rss+xml", "", "text/xml; charset=utf-8"])
 def test_sitemaps(body: bytes, content_type: str) -> None:
     page = parse(body, content_type)
-    assert len(page.seeds) == 1
+    assert len(page.listed) == 1
     assert not page.links
     assert not page.words
 
 
 def test_a_sitemap_under_the_wrong_label() -> None:
-    assert parse(SITEMAP, "text/html").seeds
+    assert parse(SITEMAP, "text/html").listed
 
 
 @pytest.mark.parametrize("path", ["/sitemap.txt", "/Sitemap-2.txt?x=1", "/a/urllist.txt"])
 def test_plain_sitemaps(path: str) -> None:
-    assert [link.url for link in parse(b"http://e.org/x\n", "text/plain", path).seeds] == ["http://e.org/x"]
-    assert parse(gzip.compress(b"http://e.org/x\n"), "application/gzip", path).seeds
+    assert [link.url for link in parse(b"http://e.org/x\n", "text/plain", path).listed] == ["http://e.org/x"]
+    assert parse(gzip.compress(b"http://e.org/x\n"), "application/gzip", path).listed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lycosa.parse import SitemapParser
 from lycosa.parse.sitemap import root_element, unpacked
-from lycosa.types import Link, Page, Reply
+from lycosa.types import Link, Origin, Page, Reply
 
 URL = "http://www.e.org/sitemap.xml"
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -21,7 +21,7 @@ def parse(body: bytes | str, url: str = URL, link: Link | None = None, **limits:
 
 
 def urls(page: Page) -> list[str]:
-    return [link.url.removeprefix("http://www.e.org") for link in page.seeds]
+    return [link.url.removeprefix("http://www.e.org") for link in page.listed]
 
 
 def urlset(*locations: str, entry: str = "url", root: str = "urlset") -> str:
@@ -32,12 +32,21 @@ def urlset(*locations: str, entry: str = "url", root: str = "urlset") -> str:
 def test_a_sitemap() -> None:
     page = parse(urlset("http://www.e.org/a", "http://www.e.org/b?x=1&amp;y=2"))
     assert page.url == URL
-    assert page.seeds == (
-        Link("http://www.e.org/a", source=URL, depth=1),
-        Link("http://www.e.org/b?x=1&y=2", source=URL, depth=1),
+    assert page.listed == (
+        Link("http://www.e.org/a", source=URL, depth=1, origin=Origin.SITEMAP),
+        Link("http://www.e.org/b?x=1&y=2", source=URL, depth=1, origin=Origin.SITEMAP),
     )
     assert not page.links
     assert not page.words
+
+
+def test_a_sitemap_on_another_site_speaks_for_the_site_whose_robots_txt_names_it() -> None:
+    body = urlset("http://www.e.org/a", "http://cdn.example/own", "http://victim.example/b")
+    there = "http://cdn.example/e.org.xml"
+    named = Link(there, anchor="http://www.e.org/", origin=Origin.ROBOTS)
+    assert urls(parse(body, there, named)) == ["/a"]
+    linked = Link(there, source="http://www.e.org/")
+    assert urls(parse(body, there, linked)) == ["http://cdn.example/own"]
 
 
 def test_an_index() -> None:
@@ -109,7 +118,7 @@ def test_a_sitemap_that_offers_nothing_is_of_no_use() -> None:
 
 def test_sitemaps_are_not_nested_without_end() -> None:
     body = urlset("http://www.e.org/a")
-    assert parse(body, link=Link(URL, depth=2)).seeds[0].depth == 3
+    assert parse(body, link=Link(URL, depth=2)).listed[0].depth == 3
     with pytest.raises(ValueError, match="without end"):
         parse(body, link=Link(URL, depth=3))
 
@@ -126,7 +135,7 @@ class TestSites:
         assert urls(parse(body)) == ["/a"]
 
     def test_hosts_below_are_taken(self) -> None:
-        assert len(parse(urlset("https://e.org/", "http://blog.e.org:81/", "http://a.b.e.org/")).seeds) == 3
+        assert len(parse(urlset("https://e.org/", "http://blog.e.org:81/", "http://a.b.e.org/")).listed) == 3
         with pytest.raises(ValueError, match="offers nothing"):
             parse(urlset("http://e.org/", "http://other.e.org/"), "http://blog.e.org/s.xml")
 
@@ -153,12 +162,12 @@ class TestLimits:
 
     def test_fifty_thousand(self) -> None:
         body = urlset(*(f"http://www.e.org/{number}" for number in range(50_100)))
-        assert len(parse(body).seeds) == 50_000
+        assert len(parse(body).listed) == 50_000
 
     def test_so_many_bytes(self) -> None:
         body = urlset(*(f"http://www.e.org/{number}" for number in range(1000)))
-        assert 5 < len(parse(body, max_bytes=1000).seeds) < 20
-        assert 5 < len(parse(gzip.compress(body.encode()), max_bytes=1000).seeds) < 20
+        assert 5 < len(parse(body, max_bytes=1000).listed) < 20
+        assert 5 < len(parse(gzip.compress(body.encode()), max_bytes=1000).listed) < 20
 
     def test_a_bomb(self) -> None:
         packed = zlib.compressobj(9, wbits=31)
@@ -220,6 +229,6 @@ def test_packed_and_plain_bodies_are_the_same(body: bytes) -> None:
 def test_any_bytes_are_a_sitemap_or_a_value_error(body: bytes) -> None:
     for start in (b"", b"\x1f\x8b", b"<urlset>"):
         try:
-            assert not parse(start + body).seeds
+            assert not parse(start + body).listed
         except ValueError:
             continue

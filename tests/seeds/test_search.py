@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -16,7 +17,6 @@ from lycosa import config
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.seeds.engines import LocalEngine, Search, make_engine
 from lycosa.seeds.ledger import Ledger
@@ -24,7 +24,7 @@ from lycosa.seeds.search import SearchStep, Source, Sources, Trigger
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.publications import Publications
-from lycosa.types import SEED_SCORE, Link, Page, Reply, Verdict, Visit
+from lycosa.types import Band, Lease, Link, Page, Reply, Verdict, Visit
 from lycosa.urls import Base
 
 # -- the trigger ------------------------------------------------------------------------------------------------------
@@ -117,19 +117,19 @@ class Bench:
         self.db = db
         self.clock = clock
         rules = msgspec.convert({"alpha": 2, "delay_s": 0.0, "engine": "searxng", **options}, Search)
-        hosts = Hosts(config.Fetch(delay_s=0.0), lambda number, score: self.frontier.waits(number, score))
+        settings = config.Config(fetch=config.Fetch(delay_s=0.0, focus=0.0))
         scope = Scope(config.Scope(domains=["u.org"]))
-        self.frontier = DurableFrontier(db, hosts, scope, max, clock)
+        self.frontier = DurableFrontier(db, settings, scope, SimpleNamespace(merge=max), clock)
         self.ledger = Ledger(engine(rules), db, rules, clock)
         self.pushed: list[list[str]] = []
         self.idle = asyncio.Event()
         self.step = SearchStep(rules, self.ledger, self.push, self.count, self.frontier.refuses, targets, "u.org")
 
-    def push(self, links: Sequence[Link], scores: Sequence[float]) -> None:
+    def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None:
         self.pushed.append([link.url for link in links])
         if not self.step._busy:
             self.idle.set()
-        self.frontier.push(links, scores)
+        self.frontier.push(links, scores, band)
 
     def count(self) -> int:
         return self.frontier.outlook().waiting
@@ -205,8 +205,8 @@ async def test_a_dry_frontier_starts_a_search_that_lets_targets_in(bench: Any, e
 async def test_hits_that_are_known_do_not_end_the_step(bench: Any, engine_server: Any) -> None:
     one = await bench()
     one.frontier.push([Link("http://u.org/~bob/pubs.html")], [1.0])
-    link = await one.frontier.pop()
-    one.frontier.done(Reply(link, error="http-404"))
+    lease = await one.frontier.pop()
+    one.frontier.done(Reply(lease.link, error="http-404"))
     engine_server.pages[""] = ["http://u.org/~bob/pubs.html"]
     one.step.write(judged(PUBS, publications(*TITLES)))
     one.step.write(judged("http://u.org/a.html"))
@@ -280,7 +280,8 @@ async def test_strategies_without_classes_watch_the_harvest(bench: Any, engine_s
     one.step.write(judged("http://u.org/3"))
     await one.settle()
     assert len(engine_server.asked) == 1
-    assert one.waiting() == {"http://u.org/hit.html": SEED_SCORE}, "asked like a seed"
+    assert one.waiting() == {"http://u.org/hit.html": 0.0}
+    assert one.db.execute("SELECT band FROM urls").fetchone() == (Band.FIRST,), "it comes first, like a seed"
 
 
 async def test_a_relevant_page_begins_anew(bench: Any, engine_server: Any) -> None:
@@ -348,7 +349,7 @@ async def test_after_a_restart_it_goes_on_from_the_visits(bench: Any, db: CrawlD
 async def test_after_a_restart_the_targets_that_wait_are_counted(bench: Any, db: CrawlDb) -> None:
     one = await bench()
     one.frontier.push([Link(PUBS), Link("http://u.org/a.html"), Link("http://u.org/~ada/papers/")], [1.0, 0.0, 1.0])
-    one.frontier.push([Link("http://u.org/~bob/pubs.html")], [SEED_SCORE])
+    one.frontier.push([Link("http://u.org/~bob/pubs.html")], [1.0], Band.FIRST)
     one.step.load(db)
     assert len(one.step._open) == 2, "seeds wait for another reason"
 
@@ -383,7 +384,8 @@ class WebFetcher:
     def __init__(self, web: Mapping[str, str]) -> None:
         self.web = web
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply:
+        link = lease.link
         await asyncio.sleep(0)
         body = self.web.get(link.url)
         return Reply(link, url=link.url, status=200, body=body.encode()) if body else Reply(link, error="http-404")

@@ -47,7 +47,7 @@ class Crawl:
         self.warc = folder / "warc"
         with self.open() as (db, store):
             for number in range(1, VISITS + 1):
-                db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, ?)", (number, url(number), DONE))
+                db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, ?, 1, 0)", (number, url(number), DONE))
                 store.write(visit(number))
 
     @contextmanager

@@ -64,7 +64,7 @@ def test_only_what_waits_until_now_is_counted(db: CrawlDb) -> None:
         ("http://closed.example/a.example", 0),
     ]
     for number, (url, state) in enumerate(rows, 1):
-        db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, ?)", (number, url, state))
+        db.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 1.0, ?, 1, 0)", (number, url, state))
     db.execute("INSERT INTO hosts VALUES ('closed.example', 0, 0, 0, 0, 'unreachable')")
     found = orders.waiting_urls(db, orders.exclusion(pattern="a.example"), lambda url, depth: "x" * ("deep" in url))
     assert found == [1]

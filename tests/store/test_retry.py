@@ -15,7 +15,7 @@ def db() -> Any:
     """/a failed, then came; /b came; /c failed twice; /d led to /e, which failed; /f failed and waits; /g waits."""
     made = CrawlDb(":memory:").open()
     for number, (name, state) in enumerate(zip("abcdefg", [DONE] * 5 + [WAITING] * 2, strict=True), 1):
-        made.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 0.5, ?)", (number, f"http://{name}/", state))
+        made.execute("INSERT INTO urls VALUES (?, ?, 0, '', 0, 0.5, ?, 1, 0)", (number, f"http://{name}/", state))
     for n, (url, final, error) in enumerate(
         [
             ("a", "a", "timeout"),

@@ -1,20 +1,20 @@
 """OPIC and OTIE: where the money goes, to the last digit of the worked examples, through the real loop and frontier."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
 from lycosa import config
+from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
-from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.strategy.opic import Opic
 from lycosa.strategy.otie import Otie
-from lycosa.types import BadInput, Exchange, Link, Page, Reply, Verdict, Visit
+from lycosa.types import BadInput, Deferred, Exchange, Lease, Link, Origin, Page, Reply, Verdict, Visit
 
 GRAPH = {"A": "CD", "B": "CE", "C": "D", "D": "", "E": "A"}
 PROMISED = {"A>C": 0.8, "A>D": 0.2, "B>C": 0.6, "B>E": 0.4, "C>D": 0.9, "E>A": 0.3}
@@ -32,7 +32,8 @@ def name(address: str) -> str:
 class Toy:
     """Five pages that fetch, parse and judge themselves. A link's context is one word that says from where to where."""
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply:
+        link = lease.link
         return Reply(link, url=link.url, status=200, body=link.url.encode())
 
     def parse(self, reply: Reply) -> Page:
@@ -62,14 +63,12 @@ class Log:
 async def crawl(strategy: Any, clock: Any, scope: config.Scope | None = None) -> tuple[dict[str, float], Any]:
     """Every page in the order of fetching with its cash at that moment; and the frontier."""
     db = CrawlDb(":memory:").open()
-    frontier: DurableFrontier
-    hosts = Hosts(config.Fetch(delay_s=0.0), lambda number, score: frontier.waits(number, score))
-    frontier = DurableFrontier(db, hosts, Scope(scope or config.Scope()), strategy.merge, clock)
+    settings = config.Config(fetch=config.Fetch(delay_s=0.0, focus=0.0), scope=scope or config.Scope())
     toy, log = Toy(), Log()
     strategy.prepare(Path(), toy)
-    frontier.choose_by_lists(strategy)
+    frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
     loop = Crawl(frontier, toy, toy, toy, strategy, [log], lambda body: body.decode())
-    await loop.run([Link(url("A")), Link(url("B"))], workers=1)
+    await loop.run([Link(url(name), origin=Origin.SEED) for name in "AB"], workers=1)
     return {name(visit.reply.link.url): visit.score for visit in log.visits}, frontier
 
 
@@ -150,7 +149,7 @@ def lonely(**options: Any) -> Otie:
     """OTIE without a crawl around it."""
     otie = Otie(**options)
     otie.prepare(Path(), Alike())
-    otie.connect(CrawlDb(":memory:").open(), lambda url, depth: "", lambda factor: None)
+    otie.connect(SimpleNamespace(notes=CrawlDb(":memory:").open(), refuses=lambda url, depth: ""))
     return otie
 
 
@@ -173,7 +172,7 @@ def test_the_words_around_a_link_are_as_many_as_one_says(words: int, promise: fl
     """The anchor has three words: with `words = 1` they are all that counts."""
     otie = lonely(words=words, beta=0.0)
     take(otie, page_with_links("A", "B"))
-    assert msgspec.json.decode(otie.db_.noted(f"links:{url('A')}")) == [[url("B"), promise]]
+    assert msgspec.json.decode(otie.notes_.noted(f"links:{url('A')}")) == [[url("B"), promise]]
 
 
 def test_a_page_reached_by_a_redirect_is_fetched_under_both_addresses() -> None:
@@ -201,7 +200,7 @@ def test_further_addresses_survive_a_restart() -> None:
     otie = lonely()
     take(otie, page_with_links("A", "B", at="C"))
     later = Otie()
-    later.connect(otie.db_, otie.refuses_, otie.scale_)
+    later.connect(otie.view_)
     later.load(otie.save())
     assert (later.same_, later.relevance_) == ({url("C"): url("A")}, {url("A"): 0.5})
 
@@ -209,3 +208,18 @@ def test_further_addresses_survive_a_restart() -> None:
 def test_a_link_has_at_least_one_word() -> None:
     with pytest.raises(BadInput, match="words: 0 is less than 1"):
         Otie(words=0).prepare(Path(), Toy())
+
+
+async def test_cash_that_others_give_to_the_target_of_a_redirect_under_way_is_not_lost(clock: Any) -> None:
+    db, opic = CrawlDb(":memory:").open(), Opic(list_size=5)
+    settings = config.Config(fetch=config.Fetch(delay_s=0.0, focus=0.0))
+    frontier = make_frontier(db, settings, Scope(settings.scope), opic, clock)
+    frontier.push([Link(url("A")), Link(url("B"))], [0.5, 0.25])
+    lease = await frontier.pop()
+    assert lease
+    frontier.done(Deferred(Reply(lease.link, status=302), url("C"), url("C")))
+    frontier.push([Link(url("C"))], [0.125])  # found on another page: the redirect is about to fetch it
+    taken = {found.link.url for found in [await frontier.pop(), await frontier.pop()] if found}
+    assert taken == {url("A"), url("B")}
+    assert frontier.score(Link(url("A")), [url("A"), url("C")]) == 0.625
+    assert frontier.score(Link(url("B")), [url("B")]) == 0.25

@@ -19,7 +19,7 @@ from lycosa.output.why import read_path, scored
 from lycosa.run import Run
 from lycosa.strategy import STRATEGIES, rule_base
 from lycosa.strategy.reasons import HELD_BACK, IN_WORDS
-from lycosa.types import SEED_SCORE, Explains, Explanation, Link, Notes, Reply, Scored, Verdict
+from lycosa.types import Explains, Explanation, Lease, Link, Notes, Origin, Reply, Scored, Verdict
 
 WEB = GeneratedWeb(
     pages=2_000,
@@ -47,10 +47,10 @@ class Unhurried:
         self.inner = inner
         self.chance = random.Random(1)
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply:
         for _ in range(self.chance.randrange(12)):
             await asyncio.sleep(0)
-        return await self.inner.fetch(link)
+        return await self.inner.fetch(lease)
 
 
 def write(folder: Path, strategy: str, topic: str) -> Path:
@@ -86,7 +86,7 @@ def explanations(folder: Path, strategy: str) -> list[tuple[Scored, Explanation]
     for order in ("score", "score DESC", f"abs(score - {HELD_BACK / 2})"):
         rows += db.execute(f"SELECT url FROM urls WHERE state = 0 ORDER BY {order}, id LIMIT 60").fetchall()
     found = [scored(read_path(db, url)) for (url,) in rows]
-    told = [(link, explainer.explain(link, db)) for link in found if link.score < SEED_SCORE]
+    told = [(link, explainer.explain(link, db)) for link in found if link.link.origin == Origin.PAGE]
     db.close()
     return told
 
@@ -182,9 +182,9 @@ def on(score: float, relevance: float = 0.8, on_topic: bool = True, label: str =
         ("publications", on(0.9), {}, "by its address it is of class 'homepage', which has priority 0.9"),
         ("publications", on(0.5), {}, "its address is of a class without a priority"),
         ("opic", on(0.01), {}, "pages that link to it passed on their cash"),
-        ("opic", Scored(Link("http://a/"), 0.5, True), {}, "that is the cash of a seed"),
+        ("opic", Scored(Link("http://a/", origin=Origin.SEED), 0.5, True), {}, "that is the cash of a seed"),
         ("otie", on(0.01), {}, "pages that link to it passed on cash, the more the more relevant it promised to be"),
-        ("otie", Scored(Link("http://a/"), 0.5, True), {}, "that is the cash of a seed"),
+        ("otie", Scored(Link("http://a/", origin=Origin.SEED), 0.5, True), {}, "that is the cash of a seed"),
         ("ontology", on(1.25), {}, "link analysis (nutch) chose it with a value of 0.2500"),
         ("ontology", on(0.0), {}, "no link analysis chose it yet"),
         ("ontology", on(0.8), {"by_relevance": True}, "relevance 0.8000, and no link analysis chose it yet"),

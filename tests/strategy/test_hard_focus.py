@@ -3,11 +3,11 @@
 import pytest
 
 from lycosa.strategy.hard_focus import HardFocus
-from lycosa.types import Link, Page, Reply, Verdict, Visit
+from lycosa.types import Link, Origin, Page, Reply, Verdict, Visit
 
 
-def visit_of(verdict: Verdict, source: str = "http://seed/") -> Visit:
-    link = Link("http://x/", source)
+def visit_of(verdict: Verdict, origin: Origin = Origin.PAGE) -> Visit:
+    link = Link("http://x/", "http://seed/", origin=origin)
     page = Page(link.url, links=(Link("http://x/1", link.url), Link("http://x/2", link.url)))
     return Visit(Reply(link, url=link.url, status=200), page, verdict)
 
@@ -23,7 +23,7 @@ def test_links_of_other_pages_are_dropped(relevance: float) -> None:
 
 
 def test_seeds_are_always_followed() -> None:
-    assert HardFocus().score(visit_of(Verdict(0.1, on_topic=False), source="")) == [0.1, 0.1]
+    assert HardFocus().score(visit_of(Verdict(0.1, on_topic=False), origin=Origin.SEED)) == [0.1, 0.1]
 
 
 def test_a_page_without_links_has_no_scores() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.link_words import LinkWords
 from lycosa.strategy.reasons import HELD_BACK, IN_WORDS, START
 from lycosa.strategy.rule_base import RuleBase, save
-from lycosa.types import SEED_SCORE, BadInput, Exchange, Explanation, Link, Page, Reply, Scored, Verdict, Visit
+from lycosa.types import BadInput, Exchange, Explanation, Link, Page, Reply, Scored, Verdict, Visit
 
 HOME = "http://a.example/"
 GOOD, BAD = Verdict(0.9, True, "course", {"course": 0.9}), Verdict(0.1, False, "other", {"course": 0.1})
@@ -48,7 +49,8 @@ NUMBERS = Numbers()
 
 
 def connected(strategy: Learned, db: CrawlDb | None, refuses: Any = lambda url, depth: "") -> Learned:
-    strategy.connect(db, refuses, NUMBERS.__getitem__, lambda number: True)  # type: ignore[arg-type]
+    view = SimpleNamespace(notes=db, refuses=refuses, number=NUMBERS.__getitem__, waits=lambda number: True)
+    strategy.connect(view)
     return strategy
 
 
@@ -80,7 +82,8 @@ def turn(strategy: Learned, visit: Visit) -> dict[str, float]:
 
 def renew(strategy: Learned) -> dict[str, float]:
     """The new scores of waiting links."""
-    numbers, scores, hosts = strategy.renew()
+    effects = strategy.effects()
+    numbers, scores, hosts = effects.ids, effects.scores, effects.hosts
     urls = [*map(NUMBERS.url, numbers)]
     assert [url.split("/")[2] for url in urls] == hosts
     return dict(zip(urls, scores, strict=True))
@@ -420,7 +423,7 @@ def kids_of(strategy: Learned) -> list[list[int]]:
 
 
 def test_a_seed_that_is_found_again_stays_one() -> None:
-    assert make().merge(SEED_SCORE, 0.4) == SEED_SCORE
+    assert make().merge(0.9, 0.4) == 0.9
 
 
 def test_after_a_restart_everything_is_as_it_was() -> None:

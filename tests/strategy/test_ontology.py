@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 
 from lycosa import config
-from lycosa.build import make_frontier, make_revision
+from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
-from lycosa.frontier.durable import DurableFrontier
-from lycosa.frontier.hosts import Hosts
+from lycosa.effects import Jobs
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
-from lycosa.revision import Revises, Revision
 from lycosa.strategy.ontology import OntologyStrategy
-from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Sink, Verdict, Visit
+from lycosa.types import Acts, BadInput, Graph, Lease, Link, Origin, Page, Reply, Sink, Verdict, Visit
 
 
 class Toy:
@@ -30,7 +28,8 @@ class Toy:
         self.web = web
         self.order: list[str] = []
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply:
+        link = lease.link
         return Reply(link, url=link.url, status=200, body=link.url.encode())
 
     def parse(self, reply: Reply) -> Page:
@@ -54,13 +53,13 @@ async def crawl(
     more: Sequence[Sink] = (),
 ) -> list[str]:
     db = CrawlDb(":memory:").open()
-    frontier: DurableFrontier
-    hosts = Hosts(config.Fetch(delay_s=0.0), lambda number, score: frontier.waits(number, score))
-    frontier = DurableFrontier(db, hosts, Scope(config.Scope()), strategy.merge, clock)
+    settings = config.Config(fetch=config.Fetch(delay_s=0.0, focus=0.0))
+    frontier = make_frontier(db, settings, Scope(config.Scope()), strategy, clock)
     strategy.prepare(Path(), None)
-    toy = Toy(web)
-    sinks = [toy, Revision(strategy, frontier, at_once), *more]
-    await Crawl(frontier, toy, toy, toy, strategy, sinks, lambda body: body.decode()).run([Link(seed)], workers=1)
+    toy, jobs = Toy(web), Jobs(at_once)
+    frontier.expect_scores(jobs.is_under_way)
+    loop = Crawl(frontier, toy, toy, toy, strategy, [toy, *more], lambda body: body.decode(), db.turn, jobs)
+    await loop.run([Link(seed, origin=Origin.SEED)], workers=1)
     return toy.order
 
 
@@ -100,16 +99,33 @@ async def test_what_many_pages_link_to_is_chosen_first(clock: Any) -> None:
     assert order.index("Z2") < order.index("Z1")
 
 
+class Seeing:
+    """A view of a crawl with these scores."""
+
+    def __init__(self, scores: list[float], host: Callable[[int], str]) -> None:
+        self.known = scores
+        self.host = host
+
+    def scores(self) -> list[float]:
+        return self.known
+
+    def graph(self) -> Graph:
+        return Graph(array("I"), array("I"), array("I"))
+
+
 @pytest.mark.parametrize("analysis", ["nutch", "pagerank"])
 def test_host_cap_and_top(analysis: Any) -> None:
     strategy = OntologyStrategy(analysis=analysis, top=4, per_host=2)
     waiting = array("I", range(2, 12))
     analysed = strategy.analyse(array("I", [1] * 10), array("I", waiting), waiting)
-    ids, scores = strategy.choose(analysed, lambda number: 0.0, lambda number: f"h{number // 5}")
+    view = Seeing([0.0] * 12, lambda number: f"h{number // 5}")
+    strategy.connect(view)
+    ids, scores = strategy.choose(*analysed)
     assert ids == [2, 3, 5, 6]
     assert all(score > 1 for score in scores)
     assert strategy.chosen_ == 4
-    again, _ = strategy.choose(analysed, lambda number: 2.0 if number in ids else 0.0, lambda number: f"h{number // 5}")
+    view.known = [2.0 if number in ids else 0.0 for number in range(12)]
+    again, _ = strategy.choose(*analysed)
     assert again == [10, 11]  # the other hosts hold as many as they may
     assert strategy.chosen_ == 6
 
@@ -121,20 +137,22 @@ def test_by_relevance_the_page_a_link_was_found_on_counts() -> None:
     )
     assert strategy.score(visit) == [0.4]
     analysed = strategy.analyse(array("I", [1, 1]), array("I", [2, 3]), array("I", [2, 3]))
-    ids, scores = strategy.choose(analysed, lambda number: 0.1 if number == 2 else 0.4, str)
+    strategy.connect(Seeing([0.0, 0.0, 0.1, 0.4], str))
+    ids, scores = strategy.choose(*analysed)
     assert ids == [2, 3]
     assert scores[1] - 1 == pytest.approx(4 * (scores[0] - 1))
 
 
 def test_it_wants_a_revision_when_few_chosen_are_left_and_there_is_something_new() -> None:
     strategy = OntologyStrategy(minimum=2)
-    assert isinstance(strategy, Revises)
+    assert isinstance(strategy, Acts)
+    strategy.connect(Seeing([], str))
     page = Page("http://a/", links=[Link("http://b/")])
-    assert not strategy.wants_revision()
-    strategy.learn(Visit(Reply(Link("http://a/")), page, score=SEED_SCORE))
-    assert strategy.wants_revision()
+    assert strategy.effects().job is None
+    strategy.learn(Visit(Reply(Link("http://a/")), page))
+    assert strategy.effects().job
     strategy.chosen_ = 3
-    assert not strategy.wants_revision()
+    assert strategy.effects().job is None
     strategy.learn(Visit(Reply(Link("http://b/")), page, score=1.7))
     strategy.learn(Visit(Reply(Link("http://c/")), page, score=0.0))
     assert strategy.chosen_ == 2
@@ -190,10 +208,10 @@ async def visited(strategy: OntologyStrategy, delay_s: float, workers: int) -> l
     settings = config.Config(fetch=config.Fetch(delay_s=delay_s, delay_factor=0.0))
     frontier = make_frontier(db, settings, Scope(settings.scope), strategy, LabClock())
     strategy.prepare(Path(), None)
-    toy, seen = Toy(MANY), Seen()
-    sinks = [seen, *make_revision(strategy, frontier, at_once=False)]
-    crawl = Crawl(frontier, toy, toy, toy, strategy, sinks, lambda body: body.decode())
-    await crawl.run([Link("http://a/S")], workers)
+    toy, seen, jobs = Toy(MANY), Seen(), Jobs(at_once=False)
+    frontier.expect_scores(jobs.is_under_way)
+    crawl = Crawl(frontier, toy, toy, toy, strategy, [seen], lambda body: body.decode(), db.turn, jobs)
+    await crawl.run([Link("http://a/S", origin=Origin.SEED)], workers)
     assert frontier.ended == "frontier empty"
     assert frontier.waiting() == 0
     return seen.visits
@@ -214,13 +232,13 @@ ALL = {"http://a/S", *MANY["http://a/S"], "http://h1/Z", "http://h1/Y", *(f"http
 async def test_what_was_not_chosen_is_held_back_while_chosen_hosts_rest(delay_s: float) -> None:
     visits = await visited(OntologyStrategy(minimum=2, top=4, per_host=2), delay_s, workers=8)
     assert {visit.reply.link.url for visit in visits} == ALL
-    assert min(visit.score for visit in visits) >= 1, "only what was chosen is asked"
+    assert min(visit.score for visit in visits[1:]) >= 1, "only what was chosen is asked"
 
 
 async def test_if_nothing_is_held_back_free_hosts_are_asked_at_once() -> None:
     visits = await visited(OntologyStrategy(minimum=2, top=4, per_host=2, hold=False), 5.0, workers=8)
     assert {visit.reply.link.url for visit in visits} == ALL
-    assert min(visit.score for visit in visits) < 1
+    assert min(visit.score for visit in visits[1:]) < 1
 
 
 async def test_what_no_analysis_chooses_is_asked_in_the_end() -> None:

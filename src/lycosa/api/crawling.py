@@ -11,7 +11,7 @@ from lycosa.api.written import overrides
 from lycosa.crawl import Crawl
 from lycosa.run import lock
 from lycosa.session import Session, naming_state
-from lycosa.types import Fetcher, Link, Reply, Visit
+from lycosa.types import Deferred, Fetcher, Lease, Reply, Visit
 
 Summary = dict[str, Any]
 Changes = Mapping[str, Any] | None  # section.key to value
@@ -70,9 +70,9 @@ class Live:
         self._fetcher, crawl.fetcher = crawl.fetcher, self
         crawl.sinks = [*crawl.sinks, self]
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
         await self._room.wait()
-        return await self._fetcher.fetch(link)
+        return await self._fetcher.fetch(lease)
 
     def write(self, visit: Visit) -> None:
         self.waiting.append(visit)

@@ -15,7 +15,7 @@ from lycosa.output.table import Columns, Row, arrow_table
 from lycosa.pages import stored_text
 from lycosa.store.replies import stored_replies
 from lycosa.store.warc import MAX_BODY_BYTES, read_record, to_response
-from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Verdict, Visit
+from lycosa.types import BadInput, Link, Page, Reply, Verdict, Visit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def visits(folder: Path) -> Iterator[Visit]:
                 reply,
                 page,
                 Verdict(seen["relevance"] or 0.0, seen["on_topic"], seen["label"], seen["classes"], seen["why"]),
-                SEED_SCORE if seen["score"] is None else seen["score"],
+                seen["score"] or 0.0,
                 seen["digest"],
                 seen["duplicate_of"],
             )

@@ -24,13 +24,13 @@ from lycosa.output.report import Report, read_report, relevance_order
 from lycosa.output.show import draw
 from lycosa.output.side_by_side import draw_beside, names, side_by_side
 from lycosa.output.waits import read_waits
-from lycosa.output.why import draw_why, read_path, scored
+from lycosa.output.why import Step, draw_why, read_path, scored
 from lycosa.process import prepare_process
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
 from lycosa.strategy import learned_report
-from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored, Stateful
+from lycosa.types import BadInput, Explains, Explanation, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
@@ -156,18 +156,18 @@ def why(
     step = path[-1]
     refused = build.make_scope(settings, orders.exclusions(db)).refuses(step.url, step.depth)
     waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
-    draw_why(path, terminal.console(), _explained(db, settings, source, scored(path)), waits)
+    draw_why(path, terminal.console(), _explained(db, settings, source, path), waits)
 
 
-def _explained(db: CrawlDb, settings: config.Config, source: config.Source, link: Scored) -> Explanation | None:
+def _explained(db: CrawlDb, settings: config.Config, source: config.Source, path: list[Step]) -> Explanation | None:
     """What the strategy says; it is made from crawl.toml, unless `--strategy` chose another."""
     kind = db.get("strategy")
-    kinds = build.strategies()
-    if kind not in kinds or link.score >= SEED_SCORE:
+    kinds, step = build.strategies(), path[-1]
+    if kind not in kinds or step.comes_first:
         return None
     strategy = _remade(kind, settings, source)
     with kinds.blaming(kind, "explain"):
-        return strategy.explain(link, db) if isinstance(strategy, Explains) else None
+        return strategy.explain(scored(path), db) if isinstance(strategy, Explains) else None
 
 
 def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from lycosa.loops import blocking
-from lycosa.types import Exchange, Fetcher, Link, Reply
+from lycosa.types import Exchange, Layer, Link, Reply
 
 _HTML = b"<title>A page</title><p>Some words."
 
@@ -26,12 +26,12 @@ class Web:
 
 
 @blocking
-def check_fetcher(make: Callable[[Fetcher], Fetcher]) -> None:
+def check_fetcher(make: Callable[[Layer], Layer]) -> None:
     """All checks. `make` puts a new layer around a fetcher; a class whose only argument is that fetcher will do."""
     asyncio.run(_check(make))
 
 
-async def _check(make: Callable[[Fetcher], Fetcher]) -> None:
+async def _check(make: Callable[[Layer], Layer]) -> None:
     layer = make(Web())
     names = ("page", "timeout", "missing", "busy", "empty", "page")
     links = [Link(f"http://a.example/{name}-{place}", "", "", place) for place, name in enumerate(names * 3)]
@@ -43,7 +43,7 @@ async def _check(make: Callable[[Fetcher], Fetcher]) -> None:
         await layer.close()
 
 
-async def _fetch(layer: Fetcher, link: Link) -> Reply:
+async def _fetch(layer: Layer, link: Link) -> Reply:
     try:
         return await layer.fetch(link)
     except Exception as error:
@@ -54,7 +54,7 @@ def check_reply(reply: Reply, link: Link) -> None:
     """A failure is a reply too, and a reply belongs to the link it was asked for."""
     assert isinstance(reply, Reply), f"fetch() gives a {type(reply).__name__}, not a Reply"
     assert reply.link.url == link.url, f"the reply for {link.url} is that of {reply.link.url}"
-    if not reply.error and not reply.again:
+    if not reply.error:
         assert reply.url, f"the reply for {link.url} does not say where it came from"
         assert reply.body, f"the reply for {link.url} has no body and no error"
         assert reply.content_type, f"the reply for {link.url} has no content type"

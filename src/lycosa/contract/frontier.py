@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from lycosa.loops import blocking
-from lycosa.types import Frontier, Link, Reply
+from lycosa.types import Band, Deferred, Effects, Frontier, Lease, Link, Reply
 
 _LINKS = [Link(f"http://host{place % 3}.example/{place}", "", "", place) for place in range(9)]
 _SCORES = [0.1, 0.9, 0.5, 0.7, 0.3, -1.0, 0.8, 0.2, 0.6]
@@ -21,6 +21,9 @@ async def _check(make: Callable[[], Frontier]) -> None:
     await check_order(make())
     await check_leases(make())
     await check_again(make())
+    await check_bands(make())
+    await check_effects(make())
+    await check_floor(make())
 
 
 async def check_end(frontier: Frontier) -> None:
@@ -44,8 +47,9 @@ async def check_order(frontier: Frontier) -> None:
 async def check_leases(frontier: Frontier) -> None:
     """While something is in flight the crawl is not over: it may bring more."""
     frontier.push(_LINKS[:1], [0.5])
-    link = await _pop(frontier)
-    assert link is not None, "pop() gives nothing although a link waits"
+    lease = await _pop(frontier)
+    assert lease is not None, "pop() gives nothing although a link waits"
+    link = lease.link
     assert abs(frontier.score(link) - 0.5) < 1e-9, f"the score of the link is {frontier.score(link)}, not 0.5"
     waiting = asyncio.ensure_future(frontier.pop())
     await asyncio.sleep(0)
@@ -53,7 +57,8 @@ async def check_leases(frontier: Frontier) -> None:
     frontier.push(_LINKS[1:2], [0.5])
     frontier.done(_reply(link))
     found = await asyncio.wait_for(waiting, 10)
-    assert found == _LINKS[1], f"pop() woke up with {found}"
+    assert found is not None, "pop() woke up with nothing"
+    assert found.link == _LINKS[1], f"pop() woke up with {found}"
     frontier.done(_reply(_LINKS[1]))
     assert await _pop(frontier) is None, "pop() gives a link although all are done"
 
@@ -61,21 +66,47 @@ async def check_leases(frontier: Frontier) -> None:
 async def check_again(frontier: Frontier) -> None:
     """A reply that is not an answer yet sends the link back."""
     frontier.push(_LINKS[:1], [0.5])
-    link = await _pop(frontier)
-    assert link is not None
-    frontier.done(Reply(link, url=link.url, again=True, at=5.0))
-    assert await _drain(frontier) == [link.url], "a link that is to be fetched again does not come back"
+    lease = await _pop(frontier)
+    assert lease is not None
+    url = lease.link.url
+    frontier.done(Deferred(Reply(lease.link, url=url, at=5.0), url))
+    assert await _drain(frontier) == [url], "a link that is to be fetched again does not come back"
+
+
+async def check_bands(frontier: Frontier) -> None:
+    """What comes first comes before any score, also if it was found before; among each other they come in order."""
+    frontier.push(_LINKS[:3], [0.9, 0.5, 0.7])
+    frontier.push([_LINKS[1], _LINKS[3]], [0.0, 0.0], Band.FIRST)
+    frontier.push([_LINKS[3]], [1e300])
+    wanted = [_LINKS[at].url for at in (1, 3, 0, 2)]
+    assert await _drain(frontier) == wanted, "links that come first do not come first, or not in order"
+
+
+async def check_effects(frontier: Frontier) -> None:
+    """A strategy may scale all scores and offer further links."""
+    frontier.push(_LINKS[:2], [0.4, 0.3])
+    frontier.apply(Effects(scale=0.1, offers=_LINKS[2:3], offered=[0.035]))
+    wanted = [_LINKS[at].url for at in (0, 2, 1)]
+    assert await _drain(frontier) == wanted, "scores are not scaled, or offered links not queued"
+
+
+async def check_floor(frontier: Frontier) -> None:
+    """What is not worth enough is held back until nothing else is left."""
+    frontier.push(_LINKS[6:9], [0.3, 0.2, 0.1])
+    frontier.apply(Effects(floor=0.25))
+    wanted = [_LINKS[at].url for at in (6, 7, 8)]
+    assert await _drain(frontier) == wanted, "what is held back does not come when nothing else is left"
 
 
 async def _drain(frontier: Frontier) -> Sequence[str]:
     found = []
-    while link := await _pop(frontier):
-        found.append(link.url)
-        frontier.done(_reply(link))
+    while lease := await _pop(frontier):
+        found.append(lease.link.url)
+        frontier.done(_reply(lease.link))
     return found
 
 
-async def _pop(frontier: Frontier) -> Link | None:
+async def _pop(frontier: Frontier) -> Lease | None:
     return await asyncio.wait_for(frontier.pop(), 10)
 
 

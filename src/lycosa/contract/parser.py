@@ -13,7 +13,7 @@ def check_parser(make: Callable[[], Parser], content_type: str, body: bytes) -> 
     """All checks. `make` gives a new parser, `body` is a document of the type that has some words in it."""
     page = make().parse(reply_of(content_type, body))
     check_page(page)
-    assert page.words or page.seeds, "nothing was read from the document: it has neither words nor URLs"
+    assert page.words or page.listed, "nothing was read from the document: it has neither words nor URLs"
     assert make().parse(reply_of(content_type, body)) == page, "the same document is read differently the second time"
     check_damaged(make(), content_type, body)
 
@@ -25,9 +25,9 @@ def check_page(page: Page) -> None:
     for word in page.words:
         assert words(word) == [word], f"{word!r} is not a word as lycosa.text.words() gives them"
     assert bool(page.words) == bool(words(page.text)), "words and text do not go together: use lycosa.text.words(text)"
-    found = [link.url for link in [*page.links, *page.seeds]]
+    found = [link.url for link in [*page.links, *page.listed]]
     assert len(set(found)) == len(found), "the same URL is there twice: one link for each"
-    for link in [*page.links, *page.seeds]:
+    for link in [*page.links, *page.listed]:
         assert canonical(link.url) == link.url, f"{link.url!r} is not canonical: use lycosa.urls.canonical or Base.join"
     for link in page.links:
         assert link.source == URL, f"{link.url}: its source is {link.source!r}, not the page"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lycosa.types import SEED_SCORE, Link, Page, Reply, Verdict, Visit
+from lycosa.types import Link, Page, Reply, Verdict, Visit
 
 _HOSTS = ("a.example", "b.example", "c.example")
 _WORDS = ("crawler", "index", "web", "weather", "caf\u00e9", "2009", "\u8718\u86db", "the")
@@ -20,7 +20,7 @@ def odd_visits() -> list[Visit]:
     """What a strategy must take without harm."""
     link = Link("http://a.example/odd", "http://a.example/p0", "odd", 1)
     good = Reply(link, url=link.url, status=200, content_type="text/html", body=b"<p>", at=5.0)
-    sitemap = Page(link.url, seeds=(Link("http://c.example/new"),))
+    sitemap = Page(link.url, listed=(Link("http://c.example/new"),))
     return [
         Visit(Reply(link, error="timeout", at=1.0), score=0.5),
         Visit(Reply(link, url=link.url, status=404, error="http-404", at=2.0), score=0.0),
@@ -28,7 +28,7 @@ def odd_visits() -> list[Visit]:
         Visit(good, digest="d0", duplicate_of="http://a.example/p0", score=1.0),
         Visit(good, Page(link.url), Verdict(), score=0.5, digest="d1"),
         Visit(good, Page(link.url, words=("web", "index")), Verdict(0.9, True, "PH", {"PH": 1.0}), 0.5, "d2"),
-        Visit(good, sitemap, score=SEED_SCORE),
+        Visit(good, sitemap),
     ]
 
 
@@ -47,7 +47,7 @@ def _page(number: int) -> Visit:
     verdict = Verdict(classes["PH"], classes["PH"] > 0.4, max(classes, key=classes.__getitem__), classes, {"web": 0.1})
     reply = Reply(asked, url=answered, status=200, content_type="text/html", body=b"<html>", at=10.0 + number)
     page = Page(answered, f"page {number}", " ".join(text), text, links, simhash=number)
-    return Visit(reply, page, verdict, SEED_SCORE if seed else 0.3, f"digest {number}")
+    return Visit(reply, page, verdict, 0.0 if seed else 0.3, f"digest {number}")
 
 
 def _link(source: str, text: Sequence[str], number: int, place: int) -> Link:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from lycosa.contract.form import check_form, hand_over
 from lycosa.contract.samples import odd_visits, web
-from lycosa.types import SEED_SCORE, Explains, Explanation, Link, Reports, Scored, Strategy, Verdict, Visit
+from lycosa.types import Explains, Explanation, Link, Reports, Scored, Strategy, Verdict, Visit
 
 SCORES = (0.0, 0.25, 0.5, 1.0, 3.0, 140.0)
 
@@ -35,7 +35,6 @@ def check_scores(make: Callable[[], Strategy]) -> None:
         for link, score in zip(visit.page.links, scores, strict=True):
             assert isinstance(score, int | float), f"the score of {link.url} is not a number: {score!r}"
             assert math.isfinite(score), f"the score of {link.url} is not finite: {score}"
-            assert score < SEED_SCORE, f"the score of {link.url} is as high as a seed's: {score}"
 
 
 def check_odd_visits(make: Callable[[], Strategy]) -> None:
@@ -49,7 +48,7 @@ def check_odd_visits(make: Callable[[], Strategy]) -> None:
 
 
 def check_merge(make: Callable[[], Strategy]) -> None:
-    """A URL found again is never worth less than the least it was found with, and a seed stays one.
+    """A URL found again is never worth less than the least it was found with.
 
     Of two later finds it does not matter which came first.
     """
@@ -65,8 +64,6 @@ def check_merge(make: Callable[[], Strategy]) -> None:
                 one, other = strategy.merge(merged, third), strategy.merge(strategy.merge(waiting, third), found)
                 same = math.isclose(one, other, abs_tol=1e-9)
                 assert same, f"{waiting}, then {found} and {third}, merge to {one} or {other} by their order"
-        seed = strategy.merge(SEED_SCORE, waiting)
-        assert seed >= SEED_SCORE, f"a waiting seed that is found again with {waiting} is worth only {seed}"
 
 
 def check_repeatable(make: Callable[[], Strategy]) -> None:

@@ -78,7 +78,7 @@ class Outage:
         finally:
             self._under_way -= 1
         if reply.error in _LOST:
-            return replace(reply, error=OFFLINE, again=True, seconds=0.0) if await self._is_down(reply) else reply
+            return replace(reply, error=OFFLINE, seconds=0.0) if await self._is_down(reply) else reply
         if reply.error in _UNDECIDED:
             self._look()
         else:

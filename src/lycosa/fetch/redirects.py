@@ -5,9 +5,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from lycosa import urls
-from lycosa.fetch.robots import Robots
 from lycosa.fetch.shelf import Shelf
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Fetcher, Lease, Reply
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
 
@@ -16,28 +15,29 @@ class Redirects:
     """Leads a link on from hop to hop; between two of them it waits in the frontier, which knows where it was led."""
 
     def __init__(
-        self, inner: Robots, max_redirects: int, refuses: Callable[[str], str], shelf: Shelf | None = None
+        self, inner: Fetcher, max_redirects: int, refuses: Callable[[str], str], shelf: Shelf | None = None
     ) -> None:
         self.inner = inner
         self.max_redirects = max_redirects
         self._refuses = refuses  # why a redirect may not lead to a URL; empty if it may
         self._shelf = shelf or Shelf()  # what came so far for each link under way
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
+        link = lease.link
         before = self._shelf.pop(link.url)
-        if not link.hop:
+        if not lease.hop:
             before = ()  # it was sent home from a host that is closed by now, and starts again
-        reply = await self.inner.fetch(replace(link, url=link.hop or link.url))
-        if reply.again:
+        reply = await self.inner.fetch(replace(lease, link=replace(link, url=lease.hop or link.url)))
+        if isinstance(reply, Deferred):
             if before:
                 self._shelf.put(link.url, before)
-            return replace(reply, link=link)
+            return Deferred(replace(reply.reply, link=link), reply.at, lease.hop)
         reply = replace(reply, link=link, exchanges=before + reply.exchanges)
         if reply.status not in _STATUSES or reply.error in ("robots", "robots-unreachable"):
             return reply
-        return self._next(link, reply)
+        return self._next(reply)
 
-    def _next(self, link: Link, reply: Reply) -> Reply:
+    def _next(self, reply: Reply) -> Reply | Deferred:
         target = urls.Base(reply.url).join(reply.detail) if reply.detail else ""
         if not target:
             return replace(reply, error="redirect-nowhere", detail=reply.detail[:200])
@@ -47,5 +47,5 @@ class Redirects:
             return replace(reply, error="redirect-limit", detail=target)
         if refusal := self._refuses(target):
             return replace(reply, error=refusal, detail=target)
-        self._shelf.put(link.url, reply.exchanges)
-        return replace(reply, link=replace(link, hop=target), url=target, error="", again=True)
+        self._shelf.put(reply.link.url, reply.exchanges)
+        return Deferred(replace(reply, error=""), target, hop=target)

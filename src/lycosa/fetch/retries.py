@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from lycosa import config
 from lycosa.fetch.http import EXHAUSTED
 from lycosa.fetch.outage import OFFLINE, Asks
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Link, Reply
 
 PASSING = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete", "http-429"})
 
@@ -19,14 +19,14 @@ class Retries:
         self._tries: dict[str, int] = {}
         self._dropped: set[str] = set()  # asked once more because the server hung up without a word
 
-    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
+    async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply | Deferred:
         reply = await self.inner.fetch(link, accept, most)
         if reply.error in (EXHAUSTED, OFFLINE):
-            return replace(reply, again=True)
+            return Deferred(reply, link.url)
         if reply.error == "disconnected" and link.url not in self._dropped:
             # a kept connection may be closed at any time: no failure yet, but the next try waits for its turn
             self._dropped.add(link.url)
-            return replace(reply, again=True)
+            return Deferred(reply, link.url)
         self._dropped.discard(link.url)
         if not is_passing(reply.error):
             self._tries.pop(link.url, None)
@@ -36,7 +36,7 @@ class Retries:
         if tries >= self.rules.retries:
             return replace(reply, wait_s=wait_s)
         self._tries[link.url] = tries + 1
-        return replace(reply, wait_s=wait_s, again=True)
+        return Deferred(replace(reply, wait_s=wait_s), link.url)
 
 
 def is_passing(error: str) -> bool:

@@ -14,7 +14,7 @@ from lycosa.db import CrawlDb
 from lycosa.fetch.http import ANY
 from lycosa.fetch.retries import Retries, is_passing
 from lycosa.fetch.robots_file import MOST_BYTES, Rules
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Lease, Link, Reply
 
 _DAY_S = 86_400.0
 _SOON_S = 3_600.0  # how long a robots.txt that could not be had forbids everything
@@ -46,8 +46,9 @@ class Robots:
         self._memory_bytes = 0
         self._moved: dict[str, tuple[str, int]] = {}  # origin to where its robots.txt was moved, and hops so far
 
-    async def fetch(self, link: Link) -> Reply:
-        leased = link.at or urls.host(link.url)  # only this host may be asked now
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
+        link = lease.link
+        leased = lease.at or urls.host(link.url)  # only this host may be asked now
         origin = urls.origin(link.url)
         rules = self._rules_for(origin) or self._settle(origin)
         url = link.url if rules else self._moved.get(origin, (f"{origin}/robots.txt", 0))[0]
@@ -60,6 +61,8 @@ class Robots:
         if not rules.allows(link.url):
             return Reply(link, url=link.url, error="robots", at=self._now())
         reply = await self.inner.fetch(link)
+        if isinstance(reply, Deferred):
+            return Deferred(replace(reply.reply, crawl_delay_s=rules.crawl_delay_s), reply.at)
         return replace(reply, crawl_delay_s=rules.crawl_delay_s)
 
     def _rules_for(self, origin: str) -> Rules | None:
@@ -88,11 +91,11 @@ class Robots:
             return self._learn(origin, *known)
         return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
 
-    async def _ask(self, origin: str, url: str, link: Link) -> Reply:
+    async def _ask(self, origin: str, url: str, link: Link) -> Reply | Deferred:
         """Spend this lease on the robots.txt; the link itself is asked another time."""
         reply = await self.inner.fetch(Link(url), ANY, MOST_BYTES)
-        if reply.again:
-            return _send(link, url, reply)
+        if isinstance(reply, Deferred):
+            return _send(link, url, reply.reply)
         _, hops = self._moved.pop(origin, ("", 0))
         target = urls.Base(url).join(reply.detail) if 300 <= reply.status < 400 and reply.detail else ""
         if target and hops < _MOST_HOPS:
@@ -127,6 +130,6 @@ class Robots:
         return rules
 
 
-def _send(link: Link, url: str, reply: Reply) -> Reply:
+def _send(link: Link, url: str, reply: Reply) -> Deferred:
     """Not yet: the link has to wait until the host of `url` is due."""
-    return replace(reply, link=link, url=url, again=True, status=0, exchanges=())
+    return Deferred(replace(reply, link=link, url=url, status=0, exchanges=()), url)

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator
 from protego import Protego
 
 from lycosa import urls
+from lycosa.types import Link, Origin
 
 MOST_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB; the rest is ignored
 MOST_RULES = 10_000  # of our group; the rest is ignored
 MOST_WILDCARDS = 1_000  # of those, with a '*': each is searched for in every URL
 MOST_SITEMAPS = 1_000
+_MOST_ELSEWHERE = 3  # sitemaps on other sites
 
 _AGENT = "user-agent"
 _FIELDS = {  # what Protego understands, with the slips it forgives, and what it means
@@ -48,11 +50,14 @@ class Rules:
         return self._parsed is None or bool(self._parsed.can_fetch(url, "*"))
 
 
-def own_sitemaps(origin: str, named: Iterable[str]) -> list[str]:
-    """The URLs among the sitemaps of a robots.txt that belong to its own site: it has no say about those of others."""
+def sitemaps_of(origin: str, named: Iterable[str]) -> list[Link]:
+    """The sitemaps that a robots.txt names: all of its own site, and a few that lie elsewhere, which may speak for this
+    site only. Their anchor is the site, so that whoever reads them knows for whom they speak."""
     base, site = urls.Base(f"{origin}/"), urls.registered_domain(urls.hostname(f"{origin}/"))
-    found = (base.join(text) if text.startswith("/") else urls.from_person(text) for text in named)
-    return [url for url in dict.fromkeys(found) if url and urls.registered_domain(urls.hostname(url)) == site]
+    found = [*dict.fromkeys(base.join(text) if text.startswith("/") else urls.from_person(text) for text in named)]
+    own = [url for url in found if url and urls.registered_domain(urls.hostname(url)) == site]
+    others = [url for url in found if url and url not in {*own}][:_MOST_ELSEWHERE]
+    return [Link(url, anchor=f"{origin}/", origin=Origin.ROBOTS) for url in own + others]
 
 
 def ours(text: str, agent: str) -> tuple[list[str], tuple[str, ...]]:

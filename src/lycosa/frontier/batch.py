@@ -5,28 +5,39 @@ from __future__ import annotations  # array[int] is a type before Python 3.12 on
 from array import array
 
 from lycosa.frontier.hosts import Host
+from lycosa.frontier.priority import rank_of
+from lycosa.store.url_rows import Raised, Row
+from lycosa.types import Band
 
-Groups = dict[tuple[Host, float], list[int]]  # URLs that wait at one host with one score
+Groups = dict[tuple[Host, int], list[int]]  # URLs that wait at one host with one rank
 
 
 class Batch:
     """One push."""
 
-    __slots__ = ("moved", "new", "raised", "rescored", "rows", "source", "targets")
+    __slots__ = ("_ranks", "band", "moved", "new", "raised", "rescored", "rows", "source", "targets")
 
-    def __init__(self, source: int) -> None:
+    def __init__(self, source: int, band: Band = Band.FOUND) -> None:
         self.source = source  # the id of the page the links were found on
+        self.band = band
+        self._ranks: dict[float, int] = {}  # most links of a page have the same few scores
         self.targets: array[int] = array("I")  # the ids of the links
         self.new: Groups = {}
-        self.moved: Groups = {}  # they waited before, with another score
-        self.rows: list[tuple[int, str, int, str, int, float, int]] = []
-        self.raised: list[tuple[float, int, str, int, int]] = []
+        self.moved: Groups = {}  # they waited before, with another rank
+        self.rows: list[Row] = []
+        self.raised: list[Raised] = []
         self.rescored: list[tuple[float, int]] = []
 
+    def rank(self, score: float) -> int:
+        rank = self._ranks.get(score)
+        if rank is None:
+            rank = self._ranks[score] = rank_of(score, self.band)
+        return rank
 
-def group(groups: Groups, host: Host, score: float, number: int) -> None:
-    ids = groups.get((host, score))
+
+def group(groups: Groups, host: Host, rank: int, number: int) -> None:
+    ids = groups.get((host, rank))
     if ids is None:
-        groups[host, score] = [number]
+        groups[host, rank] = [number]
     else:
         ids.append(number)

@@ -10,22 +10,29 @@ from __future__ import annotations  # array[int] is a type before Python 3.12 on
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 
 from msgspec.structs import replace
 
-from lycosa import urls
+from lycosa import config, urls
 from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.frontier.batch import Batch, group
-from lycosa.frontier.fetch_list import FLOOR, FetchList, Listing
+from lycosa.frontier.fetch_list import FetchList
+from lycosa.frontier.focus import chosen
 from lycosa.frontier.hosts import BUSY, READY, RESTING, Host, Hosts
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.places import Places
+from lycosa.frontier.priority import LOWEST, rank_of
 from lycosa.frontier.rests import FULL, UNSAVED_S, Rests, least_rest_s
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.status import Outlook, status_of
-from lycosa.frontier.table import LEASED, UrlTable
+from lycosa.frontier.table import LEASED, UrlTable, make_row
+from lycosa.frontier.view import FrontierView
 from lycosa.frontier.waiters import Waiters
-from lycosa.types import Clock, Link, Reply
+from lycosa.store.url_rows import UrlRows
+from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
+
+_LISTED = rank_of(float("-inf"), Band.LISTED)  # what is on the fetch list has at least this rank
 
 
 class DurableFrontier:
@@ -34,28 +41,31 @@ class DurableFrontier:
     def __init__(
         self,
         db: CrawlDb,
-        hosts: Hosts,
+        settings: config.Config,
         scope: Scope,
-        merge: Callable[[float, float], float],
+        strategy: Strategy,
         clock: Clock,
-        focus: float = 0.0,
     ) -> None:
-        self.hosts = hosts
+        self.hosts = Hosts(settings.fetch, self._has_rank, settings.scope.max_hosts_per_domain)
         self.scope = scope
         self.ended = ""  # why the crawl is over
         self.paused = False
-        self.quota: Quota | None = None
-        self.listing: Listing | None = None  # a strategy that chooses by lists
         self.refused: Counter[str] = Counter()  # links that were not let in, by reason
-        self.more: Callable[[], bool] = lambda: False  # asked when nothing is left: is somebody about to bring more?
-        self.floor = 0.0  # what is worth less is held back until nothing else is left
-        self.pending: Callable[[], bool] = lambda: False  # may what is held back soon be worth more?
+        self._quota: Quota | None = None
+        self._more: Callable[[], bool] = lambda: False
+        self._rescores_soon: Callable[[], bool] = lambda: False
         self._db = db
-        self._merge = merge
+        self._strategy = strategy
+        self._opens = isinstance(strategy, Opens)  # do seeds have a score as well?
+        self._lists = strategy if isinstance(strategy, Lists) else None
         self._clock = clock
-        self._table = UrlTable(db)
+        self._table = UrlTable(UrlRows(db))
+        self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
-        self._places = Places(self._table, hosts, self.refused, focus)
+        focus = chosen(settings.fetch, settings.limits)
+        self._places = Places(self._table, self.hosts, self.refused, focus)
+        self._places.list = FetchList(self._lists.list_size, db) if self._lists else None
+        self._floor = LOWEST  # what ranks lower is held back until nothing else is left
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # leases ended: has anything changed since?
         self._waiters = Waiters(clock)
@@ -64,11 +74,11 @@ class DurableFrontier:
 
     # -- what the loop calls ------------------------------------------------------------------------------------------
 
-    def push(self, links: Sequence[Link], scores: Sequence[float]) -> None:
-        """Let links in, or raise those that wait already. All links of one call come from one page."""
+    def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None:
+        """Queue links, or raise those that wait already. All links of one call come from one page."""
         if not links:
             return
-        batch = Batch(self.number(links[0].source))
+        batch = Batch(self.number(links[0].source), band)
         key_of, known, states = urls.key, self._table.ids, self._table.states
         for link, score in zip(links, scores, strict=True):
             if score < 0:
@@ -76,7 +86,7 @@ class DurableFrontier:
             key = key_of(link.url)
             number = known.get(key)
             if number is None:
-                number = self._let_in(link, score, key, batch)
+                number = self._enter(link, score, key, batch)
                 if not number:
                     continue
             elif states[number] != DONE:
@@ -84,37 +94,38 @@ class DurableFrontier:
             batch.targets.append(number)
         self._write(batch)
 
-    async def pop(self) -> Link | None:
+    async def pop(self) -> Lease | None:
         """The best URL of all hosts that are due; None when the crawl is over."""
         while True:
             now = self._clock.now()
-            if not self.ended and self.quota:
-                self.ended = self.quota.reached(now)
+            if not self.ended and self._quota:
+                self.ended = self._quota.reached(now)
             if self.ended:
                 self._waiters.wake_all()
                 return None
             self._places.reopen(now)
-            deadline = self.quota.deadline if self.quota else None
+            deadline = self._quota.deadline if self._quota else None
             if self.paused:
                 await self._waiters.wait(deadline)
                 continue
-            if self.quota and not self.quota.admits(len(self._leases)):
+            if self._quota and not self._quota.admits(len(self._leases)):
                 await self._waiters.wait(deadline)  # a reply decides whether one more may be fetched
                 continue
             if taken := self._take(now):
                 self._waiters.wake()  # perhaps another host is ready too: each who takes wakes the next
                 return self._lease(*taken)
-            if self._nothing_comes() and not self.more():
+            if self._nothing_comes() and not self._more():
                 self.ended = "frontier empty"
                 continue
             await self._waiters.wait(self.hosts.next_due(), self._focus.next_change(), deadline)
 
-    def done(self, reply: Reply) -> None:
-        """End a lease: the URL is done, or, when the reply is no answer yet, waits to be fetched later."""
+    def done(self, reply: Reply | Deferred) -> None:
+        """End a lease: the URL is done, or waits to be fetched later."""
+        deferred, reply = (reply, reply.reply) if isinstance(reply, Deferred) else (None, reply)
         number, host = self._leases.pop(reply.link.url)
         now, delay_s = self._clock.now(), max(self.hosts.rules.delay_s, host.delay_s)
-        if reply.again:
-            self._places.send(number, reply, now)
+        if deferred:
+            self._places.send(number, deferred, now)
         else:
             self._places.finish(number, reply, now)
             if reply.error == "redirect-known":
@@ -135,19 +146,36 @@ class DurableFrontier:
     def _pass_on(self, number: int, target: int) -> None:
         """What spoke for a link speaks for the waiting URL that it was redirected to."""
         scores = self._table.scores
-        if self._table.states[target] == WAITING:
-            self.rescore([target], [self._merge(scores[target], scores[number])])
+        if self._table.states[target] == WAITING and self._table.bands[target] == Band.FOUND:
+            self._rescore([target], [self._strategy.merge(scores[target], scores[number])])
 
-    def score(self, link: Link) -> float:
-        """What a known URL is worth now."""
-        return self._table.scores[self.number(link.url)]
+    def number(self, url: str) -> int:
+        """The id of a known URL, else 0."""
+        return self._table.number(url)
+
+    def score(self, link: Link, reached: Sequence[str] = ()) -> float:
+        """What a known URL is worth now. Where worth is passed on, so is that of the URLs its redirects have reached
+        while others found them too: they will not be fetched."""
+        scores, own = self._table.scores, self.number(link.url)
+        if not self._opens:
+            return scores[own]
+        others = {*map(self.number, reached)} - {own}
+        under_way = [scores[number] for number in sorted(others) if self._table.states[number] != DONE]
+        return reduce(self._strategy.merge, under_way, scores[own])
 
     def knows(self, link: Link) -> bool:
         return self.number(link.url) > 0
 
-    def waits(self, number: int, score: float) -> bool:
-        """Does this id wait with this score?"""
-        return self._places.waits(number, score)
+    def apply(self, effects: Effects) -> None:
+        """Change what a strategy wants to change."""
+        if effects.scale != 1.0:
+            self._scale(effects.scale)
+        self.push(effects.offers, effects.offered)
+        if effects.ids:
+            self._rescore(effects.ids, effects.scores, effects.hosts)
+        if effects.floor is not None:
+            self._floor = rank_of(effects.floor)
+        self._waiters.wake()
 
     # -- what the sides ask -------------------------------------------------------------------------------------------
 
@@ -166,6 +194,17 @@ class DurableFrontier:
         """Why a redirect may not lead to this URL. What is known already has or will have an end of its own."""
         return self.refuses(url) or ("redirect-known" if self.number(url) else "")
 
+    def limit(self, quota: Quota) -> None:
+        self._quota = quota
+
+    def ask_for_more(self, more: Callable[[], bool]) -> None:
+        """When nothing is left, this tells whether somebody is about to bring more."""
+        self._more = more
+
+    def expect_scores(self, soon: Callable[[], bool]) -> None:
+        """This tells whether what is held back may get another score before long."""
+        self._rescores_soon = soon
+
     def waiting(self) -> int:
         return self._places.waiting
 
@@ -173,9 +212,9 @@ class DurableFrontier:
         """Hosts that could not be reached, and how many URLs wait there."""
         return self._places.unreachable()
 
-    def bring(self, links: Sequence[Link], scores: Sequence[float]) -> None:
+    def bring(self, links: Sequence[Link] = (), scores: Sequence[float] = (), band: Band = Band.FOUND) -> None:
         """Links from outside the loop, perhaps none: whoever waited for them looks again."""
-        self.push(links, scores)
+        self.push(links, scores, band)
         self._waiters.wake()
 
     def stop(self, why: str) -> None:
@@ -198,15 +237,15 @@ class DurableFrontier:
         return len(left)
 
     def outlook(self) -> Outlook:
-        hosts = Counter(host.state for host in self.hosts.all)
+        counts = Counter(host.state for host in self.hosts.all)
         floor = self._focus.last_floor
         outlook = Outlook(
             known=len(self._table),
             waiting=self._places.waiting,
             in_flight=len(self._leases),
             hosts=len(self.hosts.all),
-            hosts_due=hosts[READY] + hosts[BUSY],
-            hosts_resting=hosts[RESTING],
+            hosts_due=counts[READY] + counts[BUSY],
+            hosts_resting=counts[RESTING],
             next_due=self.hosts.next_due(),
             refused=dict(self.refused),
             ended=self.ended,
@@ -222,142 +261,128 @@ class DurableFrontier:
         self._rests.load(self.hosts, self.scope.rules.max_pages_per_host)
         if self._places.list:
             self._places.list.load()
-        groups: dict[tuple[Host, float], array[int]] = {}
-        for number, url, depth in self._table.load():
+        groups: dict[tuple[Host, int], array[int]] = {}
+        for known in self._table.load():
+            number, url = known.number, known.url
             self.scope.admits_query(url)
             host = self.hosts.named(urls.host(url))
-            waits = self._table.states[number] == WAITING
-            if waits and not host.closed and not self.scope.refuses(url, depth):  # it may be another scope
+            waits = known.state == WAITING
+            if waits and not host.closed and not self.scope.refuses(url, known.depth):  # it may be another scope
                 host.due_at = max(host.due_at, rest_until)
                 self._places.waiting += 1
-                self._focus.add(host, self._table.scores[number])
+                self._focus.add(host, self._table.rank(number))
                 groups.setdefault((host, self._places.rank(number)), array("I")).append(number)
             elif self._places.list:
                 self._places.list.strike(number)
         for (host, rank), ids in groups.items():
             self.hosts.push(host, rank, ids, now)
 
-    def edges(self) -> tuple[array[int], array[int], array[int]]:
-        """All links found so far, as ids of sources and of targets, and the ids that wait."""
-        return self._table.edges()
-
-    def waits_with(self, number: int) -> float:
-        """The score of a known URL by its id."""
-        return self._table.scores[number]
-
-    def host_of(self, number: int) -> str:
-        return self._table.host_of(number)
-
-    def rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
-        """Give waiting URLs another score; those that are no longer waiting are passed over. Who knows their hosts
-        saves looking them up."""
-        batch = Batch(0)
-        for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
-            before = self._table.scores[number]
-            if self._table.states[number] == WAITING and before != score:
-                self._table.scores[number] = score
-                batch.rescored.append((score, number))
-                host = self._errands.host_of(number) or self.hosts.named(hosts[at] if hosts else self.host_of(number))
-                self._focus.move(host, before, score)
-                group(batch.moved, host, score, number)
-        self._write(batch)
-
-    def choose_by_lists(self, listing: Listing) -> None:
-        """Ask the best N of one moment before choosing again."""
-        self.listing = listing
-        self._places.list = FetchList(listing.list_size, self._db)
-        listing.connect(self._db, self.scope.refuses, self.scale)
-
-    def scale(self, factor: float) -> None:
-        """Multiply every score: where they grow along links they must not grow out of range."""
-        self._table.scale(factor)
-        for host in self.hosts.all:
-            host.queue.scale(factor, FLOOR)
-            if host.state == READY:
-                self.hosts.settle(host, self._clock.now())
+    def lease(self, link: Link) -> Lease:
+        """Lease a URL whose turn it is not, as when stored visits are made again in their order. One that no page has
+        led to this time is made known."""
+        if not self.knows(link):
+            self._places.reached(link.url, self.number(link.source))
+        number = self.number(link.url)
+        self._places.waiting -= self._table.states[number] == WAITING
+        self._table.states[number] = LEASED
+        self._leases[link.url] = number, self.hosts.named(urls.host(link.url))
+        return Lease(replace(link, origin=self._table.take(number).origin))
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _take(self, now: float) -> tuple[Host, int] | None:
-        if not self._places.list or not self.listing:
-            floor = self._focus.floor(self.quota.remaining() if self.quota else None, now)
-            if taken := self.hosts.take(now, max(floor, self.floor)):
+        if not self._places.list or not self._lists:
+            floor = self._focus.floor(self._quota.remaining() if self._quota else None, now)
+            if taken := self.hosts.take(now, max(floor, self._floor)):
                 self._focus.earn()
             elif self._nothing_comes():
-                self.floor = 0.0
+                self._floor = LOWEST
                 taken = self.hosts.take(now)
-            elif self._focus.has_spare() and (taken := self.hosts.take(now, self.floor)):
+            elif self._focus.has_spare() and (taken := self.hosts.take(now, self._floor)):
                 self._focus.spend()
             return taken
         if not self._places.list.places and not self._leases:
-            self.push(*self.listing.end_list())
-            self.listing.begin_list(self._places.list.choose(self.hosts, self.waits, now))
-        return self.hosts.take(now, FLOOR) if self._places.list.places else None
+            self.apply(self._lists.end_list())
+            self._lists.begin_list(self._places.list.choose(self.hosts, self._places.waits, now))
+        return self.hosts.take(now, _LISTED) if self._places.list.places else None
+
+    def _has_rank(self, number: int, rank: int) -> bool:
+        return self._places.waits(number, rank)
 
     def _nothing_comes(self) -> bool:
-        return not self._leases and self.hosts.next_due() is None and not self.pending()
+        return not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
 
-    def number(self, url: str) -> int:
-        """The id of a known URL, else 0."""
-        return self._table.number(url)
+    def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
+        """Give waiting URLs another score; those that no longer wait, or come first anyway, are passed over."""
+        batch, table = Batch(0), self._table
+        for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
+            before = table.scores[number]
+            if table.states[number] == WAITING and before != score and table.bands[number] == Band.FOUND:
+                table.scores[number] = score
+                batch.rescored.append((score, number))
+                host = self._errands.host_of(number) or self.hosts.named(
+                    hosts[at] if hosts else self._table.host_of(number)
+                )
+                rank = rank_of(score)
+                self._focus.move(host, rank_of(before), rank)
+                group(batch.moved, host, rank, number)
+        self._write(batch)
 
-    def _let_in(self, link: Link, score: float, key: int, batch: Batch) -> int:
+    def _scale(self, factor: float) -> None:
+        """Multiply every score: where they grow along links they must not grow out of range."""
+        self._table.scale(factor)
+        for host in self.hosts.all:
+            host.queue.scale(factor, Band.LISTED)
+            if host.state == READY:
+                self.hosts.settle(host, self._clock.now())
+
+    def _enter(self, link: Link, score: float, key: int, batch: Batch) -> int:
         """Make a new URL known; 0 if it is refused."""
         url = link.url
-        if refusal := self.scope.refuses(url, link.depth):
+        if refusal := self._places.refuses(link, self.scope):
             self.refused[refusal] += 1
             return 0
-        name = url.split("/", 3)[2]
-        host = self.hosts.find(name)
-        if host is None:
-            if link.source and not self.hosts.admits(name):
-                self.refused["trap-hosts"] += 1
-                return 0
-            host = self.hosts.named(name)
-        if host.closed == FULL:
-            self.refused["host-closed"] += 1
-            return 0
-        if "?" in url and not self.scope.admits_query(url):
-            self.refused["trap-queries"] += 1
-            return 0
-        if self.listing:
-            score = self.listing.first(score)
-        if self._errands.claimed and url in self._errands.claimed:  # a redirect is about to fetch it
-            number = self._table.enter(key, score, LEASED)
-            batch.rows.append((number, url, batch.source, link.anchor, link.depth, score, WAITING))
-            return number
-        number = self._table.enter(key, score, WAITING)
-        self._places.waiting += not host.closed
-        batch.rows.append((number, url, batch.source, link.anchor, link.depth, score, WAITING))
-        self._focus.add(host, score)
-        group(batch.new, host, score, number)
+        host = self.hosts.named(url.split("/", 3)[2])
+        if self._lists:
+            score = self._lists.first(score)
+        claimed = bool(self._errands.claimed) and url in self._errands.claimed  # a redirect is about to fetch it
+        number = self._table.enter(key, score, batch.band, LEASED if claimed else WAITING)
+        batch.rows.append(make_row(number, link, batch.source, score, batch.band, WAITING))
+        if not claimed:
+            self._places.waiting += not host.closed
+            rank = batch.rank(score)
+            self._focus.add(host, rank)
+            group(batch.new, host, rank, number)
         return number
 
     def _find_again(self, number: int, link: Link, score: float, batch: Batch) -> None:
-        waiting = self._table.scores[number]
-        merged = self._merge(waiting, score)
-        if merged == waiting:
+        table, band = self._table, self._table.bands[number]
+        waiting, before = table.scores[number], table.rank(number)
+        first = max(band, batch.band) == Band.FIRST and not self._opens
+        merged = 0.0 if first else self._strategy.merge(waiting, score)  # who comes first anyway needs no score
+        if merged == waiting and band >= batch.band:
             return
-        self._table.scores[number] = merged
-        if merged == score:  # the new link speaks for the URL now
-            batch.raised.append((merged, batch.source, link.anchor, link.depth, number))
+        table.scores[number] = merged
+        if band < batch.band or (band == batch.band and merged == score):  # the new link speaks for the URL now
+            table.bands[number] = batch.band
+            batch.raised.append((merged, batch.source, link.anchor, link.depth, batch.band, link.origin, number))
         else:
             batch.rescored.append((merged, number))
-        if self._table.states[number] == WAITING and not (self._places.list and number in self._places.list.places):
+        if table.states[number] == WAITING and not (self._places.list and number in self._places.list.places):
             host = self._errands.host_of(number) or self.hosts.named(urls.host(link.url))
-            self._focus.move(host, waiting, merged)
-            group(batch.moved, host, merged, number)
+            self._focus.move(host, before, rank := table.rank(number))
+            group(batch.moved, host, rank, number)
 
     def _write(self, batch: Batch) -> None:
         now = self._clock.now()
-        for (host, score), ids in batch.new.items():
-            self.hosts.push(host, score, array("I", ids), now)
-        for (host, score), ids in batch.moved.items():
-            self.hosts.push(host, score, array("I", sorted(ids)), now, moved=True)
+        for (host, rank), ids in batch.new.items():
+            self.hosts.push(host, rank, array("I", ids), now)
+        for (host, rank), ids in batch.moved.items():
+            self.hosts.push(host, rank, array("I", sorted(ids)), now, moved=True)
         self._table.write(batch)
         self._waiters.wake()
 
-    def _lease(self, host: Host, number: int) -> Link:
-        link = self._places.lease(number, host, self._clock.now())
-        self._leases[link.url] = number, host
-        return link
+    def _lease(self, host: Host, number: int) -> Lease:
+        lease = self._places.lease(number, host, self._clock.now())
+        self._leases[lease.link.url] = number, host
+        return lease

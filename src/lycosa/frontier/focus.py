@@ -7,10 +7,10 @@ failing host never holds up the crawl.
 """
 
 from collections.abc import Callable, Iterable
-from math import inf
 
 from lycosa import config
 from lycosa.frontier.hosts import Host
+from lycosa.frontier.priority import LOWEST, NEVER
 from lycosa.frontier.ranks import Ranks
 
 FOCUSED = 0.9  # by default; see bench/field.py
@@ -29,28 +29,28 @@ def chosen(fetch: config.Fetch, limits: config.Limits) -> float:
 
 
 class Focus:
-    """Knows the place of every score among the URLs of hosts that are back soon."""
+    """Knows the place of every rank among the URLs of hosts that are back soon."""
 
-    def __init__(self, focus: float, scores_at: Callable[[Host], Iterable[float]]) -> None:
+    def __init__(self, focus: float, ranks_at: Callable[[Host], Iterable[int]]) -> None:
         self.focus = focus  # 1: strictly the best next; 0: whatever is due
-        self._scores_at = scores_at  # the scores of all that waits at a host
-        self.last_floor = -inf  # what a URL had to be worth when it was last asked
+        self._ranks_at = ranks_at  # the ranks of all that waits at a host
+        self.last_floor = LOWEST  # the rank a URL had to have when it was last asked
         self._spare = 0.0  # requests that may be spent on what is merely due
         self._ranks = Ranks()
         self._asked: dict[Host, float] = {}  # hosts with a request under way and since when, the oldest first
 
-    def add(self, host: Host, score: float, count: int = 1) -> None:
+    def add(self, host: Host, rank: int, count: int = 1) -> None:
         """So many URLs more wait at the host; fewer, if `count` is negative."""
         if self.focus and host.is_quick:
-            self._ranks.add(score, count)
+            self._ranks.add(rank, count)
 
-    def move(self, host: Host, before: float, after: float) -> None:
+    def move(self, host: Host, before: int, after: int) -> None:
         if self.focus and host.is_quick:
             self._ranks.move(before, after)
 
-    def began(self, host: Host, score: float, now: float) -> None:
+    def began(self, host: Host, rank: int, now: float) -> None:
         """A URL of the host is being fetched."""
-        self.add(host, score, -1)
+        self.add(host, rank, -1)
         if self.focus:
             self._asked[host] = now
 
@@ -65,19 +65,19 @@ class Focus:
 
     def has_spare(self) -> bool:
         """May a request go to the best that is due, though better URLs wait?"""
-        return self._spare >= 1 and self.last_floor < inf
+        return self._spare >= 1 and self.last_floor < NEVER
 
     def spend(self) -> None:
         self._spare -= 1
 
-    def floor(self, remaining: int | None, now: float) -> float:
-        """What a URL must be worth to be fetched now, with so many pages left: as much as the best that waits. Even so
-        no more than a few are fetched at once, lest many workers run far down the order before replies are back."""
+    def floor(self, remaining: int | None, now: float) -> int:
+        """The rank a URL must have to be fetched now, with so many pages left: that of the best that waits. Even so no
+        more than a few are fetched at once, lest many workers run far down the order before replies are back."""
         if self.focus:
             self._give_up_on_slow(now)
             pages = ENDLESS if remaining is None else remaining
             most = max(LEAST, int(SHARE * pages)) if self.focus < 1 else 1
-            self.last_floor = self._ranks.threshold(1) if len(self._asked) < most else inf
+            self.last_floor = self._ranks.threshold(1) if len(self._asked) < most else NEVER
         return self.last_floor
 
     def _give_up_on_slow(self, now: float) -> None:
@@ -95,5 +95,5 @@ class Focus:
     def _set_quick(self, host: Host, is_quick: bool) -> None:
         if self.focus and host.is_quick != is_quick:  # who is always busy has no use for the order
             host.is_quick = is_quick
-            for score in self._scores_at(host):
-                self._ranks.add(score, 1 if is_quick else -1)
+            for rank in self._ranks_at(host):
+                self._ranks.add(rank, 1 if is_quick else -1)

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from lycosa import config
 from lycosa.frontier.crowds import Crowds
+from lycosa.frontier.priority import LOWEST
 from lycosa.frontier.queue import HostQueue
 from lycosa.types import Reply
 
@@ -43,20 +44,20 @@ class Host:
         self.failures = 0  # in a row
         self.pages = 0
         self.closed = ""  # why nothing more is asked here
-        self.offer = (0.0, 0)  # its best URL as the ready heap knows it
+        self.offer = (0, 0)  # its best URL as the ready heap knows it
         self.is_quick = True  # is it back soon enough for others to wait until its better URLs are fetched?
 
 
 class Hosts:
     """All hosts of a crawl, ordered by what they offer now and by when they are due."""
 
-    def __init__(self, rules: config.Fetch, waits: Callable[[int, float], bool], most_per_domain: int = 0) -> None:
+    def __init__(self, rules: config.Fetch, waits: Callable[[int, int], bool], most_per_domain: int = 0) -> None:
         self.rules = rules
         self.all: list[Host] = []
         self._crowds = Crowds(most_per_domain)
-        self._waits = waits  # does this id wait with this score?
+        self._waits = waits  # does this id wait with this rank?
         self._by_name: dict[str, Host] = {}
-        self._ready: list[tuple[float, int, int]] = []  # minus score, url id, host id; stale ones are passed over
+        self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale ones are passed over
         self._resting: list[tuple[float, int]] = []
 
     def named(self, name: str) -> Host:
@@ -74,20 +75,20 @@ class Hosts:
     def find(self, name: str) -> Host | None:
         return self._by_name.get(name)
 
-    def push(self, host: Host, score: float, ids: array[int], now: float, moved: bool = False) -> None:
-        """Let URLs wait at the host; `moved` if they waited there before with another score."""
+    def push(self, host: Host, rank: int, ids: array[int], now: float, moved: bool = False) -> None:
+        """Let URLs wait at the host; `moved` if they waited there before with another rank."""
         if moved:
-            host.queue.move(score, ids, self._waits)
+            host.queue.move(rank, ids, self._waits)
         else:
-            host.queue.push(score, ids)
+            host.queue.push(rank, ids)
         if host.state == READY:
-            if (-score, ids[0]) < host.offer:
-                self._offer(host, -score, ids[0])
+            if (-rank, ids[0]) < host.offer:
+                self._offer(host, -rank, ids[0])
         elif host.state == IDLE:
             self.settle(host, now)
 
-    def take(self, now: float, floor: float = 0.0) -> tuple[Host, int] | None:
-        """The best URL of all hosts that are due, if it is worth `floor`; its host is busy from now on."""
+    def take(self, now: float, floor: int = LOWEST) -> tuple[Host, int] | None:
+        """The best URL of all hosts that are due, if its rank is at least `floor`; its host is busy from now on."""
         while self._resting and self._resting[0][0] <= now:
             host = self.all[heappop(self._resting)[1]]
             if host.state == RESTING:
@@ -166,6 +167,6 @@ class Hosts:
             heappop(self._resting)
         return self._resting[0][0] if self._resting else None
 
-    def _offer(self, host: Host, minus: float, number: int) -> None:
+    def _offer(self, host: Host, minus: int, number: int) -> None:
         host.offer = (minus, number)
         heappush(self._ready, (minus, number, host.id))

@@ -7,18 +7,19 @@ from collections import Counter
 from heapq import heappop, heappush
 from math import inf
 
-from msgspec.structs import replace
-
 from lycosa import urls
 from lycosa.db import DONE, WAITING
 from lycosa.frontier.errands import Errand, Errands
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import Focus
 from lycosa.frontier.hosts import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.frontier.rests import FULL
+from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import LEASED, UrlTable
-from lycosa.types import Link, Reply
+from lycosa.types import Deferred, Lease, Link, Origin, Reply
 
 CLOSED_S = 6 * 3_600.0  # after this time a host that could not be reached gets another try
+_NAMED_BY_STRANGERS = (Origin.PAGE, Origin.SITEMAP)
 
 
 class Places:
@@ -28,41 +29,52 @@ class Places:
         self.table = table
         self.hosts = hosts
         self.errands = Errands()
-        self.focus = Focus(focus, self._scores_at)
+        self.focus = Focus(focus, self._ranks_at)
         self.list: FetchList | None = None
         self.waiting = 0  # URLs at hosts that are not closed
         self._refused = refused
         self._closed: list[tuple[float, int]] = []  # when which host may be opened again
 
-    def rank(self, number: int) -> float:
-        """What orders a URL: its place on the list, else its score."""
-        score = self.table.scores[number]
-        return self.list.places.get(number, score) if self.list else score
+    def rank(self, number: int) -> int:
+        """What orders a URL: its place on the list, else its priority."""
+        return (self.list and self.list.places.get(number)) or self.table.rank(number)
 
-    def waits(self, number: int, rank: float) -> bool:
+    def waits(self, number: int, rank: int) -> bool:
         return self.table.states[number] == WAITING and self.rank(number) == rank
+
+    def refuses(self, link: Link, scope: Scope) -> str:
+        """Why a new URL may not wait anywhere; empty if it may."""
+        url = link.url
+        if refusal := scope.refuses(url, link.depth):
+            return refusal
+        name = url.split("/", 3)[2]
+        host = self.hosts.find(name)
+        if host is None and link.origin in _NAMED_BY_STRANGERS and not self.hosts.admits(name):
+            return "trap-hosts"
+        if host and host.closed == FULL:
+            return "host-closed"
+        return "trap-queries" if "?" in url and not scope.admits_query(url) else ""
 
     def put(self, number: int, host: Host, now: float) -> None:
         """Let a URL wait at a host."""
         self.table.states[number] = WAITING
         self.waiting += not host.closed
-        self.focus.add(host, self.table.scores[number])
+        self.focus.add(host, self.table.rank(number))
         self.hosts.push(host, self.rank(number), array("I", [number]), now)
 
-    def lease(self, number: int, host: Host, now: float) -> Link:
+    def lease(self, number: int, host: Host, now: float) -> Lease:
         """Take a URL from the host it waits at, with what is known of its errand."""
         self.table.states[number] = LEASED
         self.waiting -= 1
-        self.focus.began(host, self.table.scores[number], now)
+        self.focus.began(host, self.table.rank(number), now)
         link, errand = self.table.take(number), self.errands.get(number)
-        return replace(link, hop=errand.hop, at=errand.host.name) if errand else link
+        return Lease(link, errand.hop, errand.host.name) if errand else Lease(link)
 
-    def send(self, number: int, reply: Reply, now: float) -> None:
+    def send(self, number: int, deferred: Deferred, now: float) -> None:
         """Let a link wait again: at the host its redirect or its robots.txt has led to, else at its own."""
-        link = reply.link
-        there, home = self.hosts.named(urls.host(reply.url)), self.hosts.named(urls.host(link.url))
-        if link.hop or there is not home:
-            self.errands.send(number, there, link.hop)
+        there, home = self.hosts.named(urls.host(deferred.at)), self.hosts.named(urls.host(deferred.reply.link.url))
+        if deferred.hop or there is not home:
+            self.errands.send(number, there, deferred.hop)
         else:
             self.errands.end(number)
         self.put(number, there, now)
@@ -87,7 +99,7 @@ class Places:
             if self.table.states[number] == WAITING:
                 host = self.hosts.named(urls.host(url))
                 self.waiting -= not host.closed
-                self.focus.add(host, self.table.scores[number], -1)
+                self.focus.add(host, self.table.rank(number), -1)
             self._strike(number)
 
     def drop(self, number: int, now: float) -> None:
@@ -96,7 +108,7 @@ class Places:
         host = errand.host if errand else self.hosts.named(self.table.host_of(number))
         self.table.states[number] = DONE
         self.waiting -= not host.closed
-        self.focus.add(host, self.table.scores[number], -1)
+        self.focus.add(host, self.table.rank(number), -1)
         if self.list:
             self.list.strike(number)
         if errand:
@@ -128,7 +140,7 @@ class Places:
         while self._closed and self._closed[0][0] <= now:
             host = self.hosts.all[heappop(self._closed)[1]]
             self.hosts.reopen(host)
-            self.waiting += len(self._scores_at(host))
+            self.waiting += len(self._ranks_at(host))
             self.focus.ended(host, 0.0, now)
             self.hosts.settle(host, now)
 
@@ -151,5 +163,5 @@ class Places:
         if self.list:
             self.list.strike(number)
 
-    def _scores_at(self, host: Host) -> list[float]:
-        return [self.table.scores[number] for number in host.queue.waiting(self.waits)]
+    def _ranks_at(self, host: Host) -> list[int]:
+        return [self.table.rank(number) for number in host.queue.waiting(self.waits)]

@@ -1,30 +1,29 @@
-"""What waits at one host: URL ids, highest score first, first found first among equals.
+"""What waits at one host: URL ids, highest rank first, first found first among equals.
 
-Links of one page that go to the same host with the same score wait as one run, so a page costs a handful of heap
+Links of one page that go to the same host with the same rank wait as one run, so a page costs a handful of heap
 operations instead of one per link, and a waiting URL about twelve bytes. The order is exact all the same: a run is
-keyed by its next id, so runs of equal score interleave by id.
+keyed by its next id, so runs of equal rank interleave by id.
 
-A key is one whole number, made of score and id: where each URL has a score of its own, a heap of tuples would take
-three times the memory.
+A key is one whole number, made of rank and id: where each URL has a rank of its own, a heap of tuples would take three
+times the memory.
 """
 
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
-import struct
 from array import array
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
+
+from lycosa.frontier.priority import NEVER, band_of, rank_of, score_of
 
 _FEW = 8  # stale entries that each queue may have: there may be very many queues
 _ALONE: array[int] = array("I")
 _ID_BITS = 32
 _IDS = (1 << _ID_BITS) - 1
-_SIGN, _ONES = 1 << 63, (1 << 64) - 1
-_as_float, _as_bits = struct.Struct("<d"), struct.Struct("<Q")
 
 
 class HostQueue:
-    """A heap of runs. An id that was taken, or waits with another score by now, is passed over when it comes up."""
+    """A heap of runs. An id that was taken, or waits with another rank by now, is passed over when it comes up."""
 
     __slots__ = ("_heap", "_left_behind", "_runs", "_size")
 
@@ -34,17 +33,17 @@ class HostQueue:
             int, tuple[array[int], int]
         ] = {}  # by key: its ids and where the next stands; not if it is one
         self._size = 0
-        self._left_behind = 0  # entries that a change of score has made stale
+        self._left_behind = 0  # entries that a change of rank has made stale
 
-    def push(self, score: float, ids: Sequence[int]) -> None:
+    def push(self, rank: int, ids: Sequence[int]) -> None:
         """`ids` in ascending order."""
-        for key in self._keys(score, ids):
+        for key in self._keys(rank, ids):
             heappush(self._heap, key)
 
-    def _keys(self, score: float, ids: Sequence[int]) -> Sequence[int]:
+    def _keys(self, rank: int, ids: Sequence[int]) -> Sequence[int]:
         """The key of a new run: of each id by itself if there is such a run already, whose ids left and came back."""
         self._size += len(ids)
-        key = _key(score, ids[0])
+        key = _key(rank, ids[0])
         if len(ids) == 1:
             return (key,)
         if key in self._runs:
@@ -52,39 +51,39 @@ class HostQueue:
         self._runs[key] = array("I", ids), 0
         return (key,)
 
-    def move(self, score: float, ids: Sequence[int], waits: Callable[[int, float], bool]) -> None:
-        """The same for ids that wait here already, with another score."""
-        self.push(score, ids)
+    def move(self, rank: int, ids: Sequence[int], waits: Callable[[int, int], bool]) -> None:
+        """The same for ids that wait here already, with another rank."""
+        self.push(rank, ids)
         self._left_behind += len(ids)
         if self._left_behind > max(_FEW, self._size // 2):
             self._tidy(waits)
 
-    def _tidy(self, waits: Callable[[int, float], bool]) -> None:
+    def _tidy(self, waits: Callable[[int, int], bool]) -> None:
         """Drop what no longer waits: where scores add up, each change leaves an entry behind that never comes up."""
-        kept = [(score, [number for number in ids if waits(number, score)]) for score, ids in self._all()]
-        self._fill([(score, ids) for score, ids in kept if ids])
+        kept = [(rank, [number for number in ids if waits(number, rank)]) for rank, ids in self._all()]
+        self._fill([(rank, ids) for rank, ids in kept if ids])
 
-    def _all(self) -> list[tuple[float, Sequence[int]]]:
-        """Scores and ids that may wait here, run by run."""
-        runs, found = dict(self._runs), list[tuple[float, Sequence[int]]]()
+    def _all(self) -> list[tuple[int, Sequence[int]]]:
+        """Ranks and ids that may wait here, run by run."""
+        runs, found = dict(self._runs), list[tuple[int, Sequence[int]]]()
         for key in self._heap:
             ids, at = runs.pop(key, (None, 0))
-            found.append((_score(key), (key & _IDS,) if ids is None else ids[at:]))
+            found.append((_rank(key), (key & _IDS,) if ids is None else ids[at:]))
         return found
 
-    def _fill(self, runs: Sequence[tuple[float, Sequence[int]]]) -> None:
+    def _fill(self, runs: Sequence[tuple[int, Sequence[int]]]) -> None:
         self._runs, self._size, self._left_behind = {}, 0, 0
-        self._heap = [key for score, ids in runs for key in self._keys(score, ids)]
+        self._heap = [key for rank, ids in runs for key in self._keys(rank, ids)]
         heapify(self._heap)
 
-    def head(self, waits: Callable[[int, float], bool]) -> tuple[float, int] | None:
-        """Minus the score and the id of the best that still waits, or None; `waits(id, score)` knows."""
+    def head(self, waits: Callable[[int, int], bool]) -> tuple[int, int] | None:
+        """Minus the rank and the id of the best that still waits, or None; `waits(id, rank)` knows."""
         heap = self._heap
         while heap:
             key = heap[0]
-            score = _score(key)
-            if waits(key & _IDS, score):
-                return -score, key & _IDS
+            rank = _rank(key)
+            if waits(key & _IDS, rank):
+                return -rank, key & _IDS
             self.advance()
         return None
 
@@ -106,22 +105,20 @@ class HostQueue:
             else:
                 self._runs[following] = ids, at
 
-    def scale(self, factor: float, below: float) -> None:
-        """Multiply the scores below a bound; the order stays."""
-        self._fill([(score * factor if score < below else score, ids) for score, ids in self._all()])
+    def scale(self, factor: float, below: int) -> None:
+        """Multiply the scores of all bands below one; the order stays."""
+        scaled = ((rank_of(score_of(rank) * factor, band_of(rank)), rank, ids) for rank, ids in self._all())
+        self._fill([(new if band_of(rank) < below else rank, ids) for new, rank, ids in scaled])
 
-    def waiting(self, waits: Callable[[int, float], bool]) -> set[int]:
-        """All ids that wait here; `waits(id, score)` knows."""
-        return {number for score, ids in self._all() for number in ids if waits(number, score)}
-
-
-def _key(score: float, number: int) -> int:
-    """The higher the score, the lower the key; among equals, the lower the number."""
-    bits: int = _as_bits.unpack(_as_float.pack(-score or 0.0))[0]  # zero has two forms, and must have one key
-    return (bits ^ (_ONES if bits & _SIGN else _SIGN)) << _ID_BITS | number
+    def waiting(self, waits: Callable[[int, int], bool]) -> set[int]:
+        """All ids that wait here; `waits(id, rank)` knows."""
+        return {number for rank, ids in self._all() for number in ids if waits(number, rank)}
 
 
-def _score(key: int) -> float:
-    bits = key >> _ID_BITS
-    minus: float = _as_float.unpack(_as_bits.pack(bits ^ (_SIGN if bits & _SIGN else _ONES)))[0]
-    return -minus
+def _key(rank: int, number: int) -> int:
+    """The higher the rank, the lower the key; among equals, the lower the number."""
+    return (NEVER - rank) << _ID_BITS | number
+
+
+def _rank(key: int) -> int:
+    return NEVER - (key >> _ID_BITS)

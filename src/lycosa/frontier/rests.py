@@ -5,6 +5,7 @@ from collections.abc import Callable
 from lycosa.db import CrawlDb
 from lycosa.frontier.focus import PATIENCE_S
 from lycosa.frontier.hosts import UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.store.host_rows import HostRow, HostRows
 
 FULL = "max_pages_per_host"  # why a host is closed
 UNSAVED_S = 0.5  # a rest may be longer than its host's delay by so much before it has to be saved at once
@@ -21,18 +22,18 @@ class Rests:
 
     def __init__(self, db: CrawlDb, now: Callable[[], float]) -> None:
         self._db = db
+        self._rows = HostRows(db)
         self._now = now
 
     def write(self, host: Host) -> None:
-        row = (host.name, host.due_at, host.delay_s, host.failures, host.pages, host.closed)
-        self._db.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._rows.write(HostRow(host.name, host.due_at, host.delay_s, host.failures, host.pages, host.closed))
 
     def load(self, hosts: Hosts, most_pages: int) -> None:
         """A host rests no longer than when it was saved, even if the clock has been set back since. One that could not
         be reached gets one more try."""
         now = self._now()
         set_back_s = max(0.0, float(self._db.get(_SAVED_AT, "0")) - now)
-        for name, due_at, delay_s, failures, pages, closed in self._db.execute("SELECT * FROM hosts"):
+        for name, due_at, delay_s, failures, pages, closed in self._rows.all():
             host = hosts.named(name)
             host.delay_s, host.failures, host.pages, host.closed = delay_s, failures, pages, closed
             if closed == FULL and not 0 < most_pages <= pages:

@@ -1,32 +1,32 @@
-"""Every URL the crawl knows: id, score and state in compact arrays. Its text stays in crawl.db until it is taken."""
+"""Every URL the crawl knows: id, score, band and state in compact arrays. Its text stays in crawl.db until its turn."""
 
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
 from array import array
 from collections.abc import Iterator
 
+import numpy as np
+
 from lycosa import urls
-from lycosa.db import DONE, WAITING, CrawlDb
+from lycosa.db import DONE, WAITING
 from lycosa.frontier.batch import Batch
-from lycosa.types import Link
+from lycosa.frontier.priority import rank_of
+from lycosa.store.url_rows import Known, Row, UrlRows
+from lycosa.types import Band, Graph, Link
 
 LEASED = 3  # in memory only: on disk a URL in flight still waits
 
-_INSERT = "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?)"
-_RAISE = "UPDATE urls SET score=?, source=?, anchor=?, depth=? WHERE id=?"
-_RESCORE = "UPDATE urls SET score=? WHERE id=?"
-_ALL = "SELECT id, url, depth, score, state FROM urls ORDER BY id"
-_TAKE = "SELECT u.url, s.url, u.anchor, u.depth FROM urls u LEFT JOIN urls s ON s.id = u.source WHERE u.id=?"
-
 
 class UrlTable:
-    """Ids count from 1 in the order of discovery; `scores` and `states` are indexed by them."""
+    """Ids count from 1 in the order of discovery; `scores`, `bands` and `states` are indexed by them."""
 
-    def __init__(self, db: CrawlDb) -> None:
+    def __init__(self, rows: UrlRows) -> None:
         self.ids: dict[int, int] = {}  # by `urls.key`
         self.scores = array("d", [0.0])
+        self.bands = array("B", [0])
         self.states = array("B", [DONE])
-        self._db = db
+        self._rows = rows
+        self._edges: tuple[array[int], array[int]] | None = None  # kept once somebody has asked for them
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -35,59 +35,67 @@ class UrlTable:
         """The id of a known URL, else 0."""
         return self.ids.get(urls.key(url), 0) if url else 0
 
-    def enter(self, key: int, score: float, state: int) -> int:
+    def rank(self, number: int) -> int:
+        return rank_of(self.scores[number], self.bands[number])
+
+    def enter(self, key: int, score: float, band: int, state: int) -> int:
         """Give a new URL its id; its row is for the caller to write."""
         number = self.ids[key] = len(self.scores)
         self.scores.append(score)
+        self.bands.append(band)
         self.states.append(state)
         return number
 
     def insert(self, link: Link, source: int, score: float, state: int) -> int:
         """Enter a new URL and write its row. In flight it still waits on disk."""
-        number = self.enter(urls.key(link.url), score, state)
-        row = (number, link.url, source, link.anchor, link.depth, score, WAITING if state == LEASED else state)
-        self._db.execute(_INSERT, row)
+        number = self.enter(urls.key(link.url), score, Band.FOUND, state)
+        on_disk = WAITING if state == LEASED else state
+        self._rows.insert([make_row(number, link, source, score, Band.FOUND, on_disk)])
         return number
 
-    def load(self) -> Iterator[tuple[int, str, int]]:
-        """Read all rows; those that wait are handed out: id, URL, depth."""
-        for number, url, depth, score, state in self._db.execute(_ALL):
-            self.ids[urls.key(url)] = number
-            self.scores.append(score)
-            self.states.append(state)
-            yield number, url, depth
+    def load(self) -> Iterator[Known]:
+        """Read all rows, and hand them out."""
+        for known in self._rows.all():
+            self.ids[urls.key(known.url)] = known.number
+            self.scores.append(known.score)
+            self.bands.append(known.band)
+            self.states.append(known.state)
+            yield known
 
     def take(self, number: int) -> Link:
-        url, source, anchor, depth = self._db.execute(_TAKE, (number,)).fetchone()
-        return Link(url, source or "", anchor, depth)
+        return self._rows.link(number)
 
     def finish(self, number: int) -> None:
         self.states[number] = DONE
-        self._db.execute("UPDATE urls SET state=? WHERE id=?", (DONE, number))
+        self._rows.finish(number)
 
     def host_of(self, number: int) -> str:
-        return urls.host(self._db.execute("SELECT url FROM urls WHERE id=?", (number,)).fetchone()[0])
+        return urls.host(self._rows.url(number))
 
     def write(self, batch: Batch) -> None:
-        if batch.rows:
-            self._db.executemany(_INSERT, batch.rows)
-        if batch.raised:
-            self._db.executemany(_RAISE, batch.raised)
-        if batch.rescored:
-            self._db.executemany(_RESCORE, batch.rescored)
-        if batch.source and batch.targets:
-            self._db.execute("INSERT OR REPLACE INTO links VALUES (?, ?)", (batch.source, batch.targets.tobytes()))
+        self._rows.insert(batch.rows)
+        self._rows.raise_(batch.raised)
+        self._rows.rescore(batch.rescored)
+        self._rows.write_links(batch.source, batch.targets)
+        if self._edges and batch.source:
+            self._edges[0].extend(array("I", [batch.source]) * len(batch.targets))
+            self._edges[1].extend(batch.targets)
 
-    def edges(self) -> tuple[array[int], array[int], array[int]]:
-        """All links found so far, as ids of sources and of targets, and the ids that wait."""
-        sources, targets = array("I"), array("I")
-        for source, blob in self._db.execute("SELECT source, targets FROM links ORDER BY source"):
-            found = array("I", blob)
-            targets.extend(found)
-            sources.extend(array("I", [source]) * len(found))
-        waiting = array("I", [number for number, state in enumerate(self.states) if state == WAITING])
-        return sources, targets, waiting
+    def graph(self) -> Graph:
+        """Copies: whoever analyses them takes a while, and the crawl goes on."""
+        if self._edges is None:
+            self._edges = array("I"), array("I")
+            for source, targets in self._rows.links():
+                self._edges[0].extend(array("I", [source]) * len(targets))
+                self._edges[1].extend(targets)
+        sources, targets = self._edges
+        waiting = np.flatnonzero(np.frombuffer(self.states, np.uint8) == WAITING).astype(np.uint32)
+        return Graph(sources[:], targets[:], array("I", waiting.tobytes()))
 
     def scale(self, factor: float) -> None:
         self.scores = array("d", [score * factor for score in self.scores])
-        self._db.execute("UPDATE urls SET score = score * ?", (factor,))
+        self._rows.scale(factor)
+
+
+def make_row(number: int, link: Link, source: int, score: float, band: int, state: int) -> Row:
+    return number, link.url, source, link.anchor, link.depth, score, state, band, link.origin

@@ -10,7 +10,7 @@ import xxhash
 
 from lycosa.lab.answer import Graph, Pages
 from lycosa.lab.clicks import NEVER, Clicks
-from lycosa.types import Link, Visit
+from lycosa.types import Link, Origin, Visit
 
 _TOP = 1e6  # scores fall from here as the clock of chance runs
 
@@ -34,7 +34,7 @@ class Random:
         return waiting
 
     def learn(self, visit: Visit) -> None:
-        if visit.score <= _TOP:  # seeds come before the clock starts
+        if visit.reply.link.origin == Origin.PAGE:  # seeds come before the clock starts
             self.now_ = max(self.now_, _TOP - visit.score)
 
     def _waiting(self, link: Link) -> float:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.build import make_frontier, make_revision
+from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.frontier.limits import Quota
@@ -24,7 +24,7 @@ from lycosa.lab.replay import Fenced, ReplayFetcher, Web
 from lycosa.loops import blocking
 from lycosa.parse import Parsers, content_digest
 from lycosa.store.visits import Totals
-from lycosa.types import Judge, Link, Sink, Strategy, Visit
+from lycosa.types import Judge, Link, Origin, Sink, Strategy, Visit
 
 _PLENTY = 1_000_000_000
 
@@ -154,11 +154,13 @@ def crawl_web(  # noqa: PLR0913
         totals, fetches = Totals(), Fetches(clock.now)
         scope = Inside(settings.scope, web) if isinstance(web, Fenced) else Scope(settings.scope)
         frontier = make_frontier(db, settings, scope, strategy, clock)
-        frontier.quota = Quota(settings.limits, totals, 0.0, started_at)
+        frontier.limit(Quota(settings.limits, totals, 0.0, started_at))
         fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses_hop, db if robots else None, latency_s)
-        sinks: list[Sink] = [totals, fetches, *make_revision(strategy, frontier, at_once=True)]
-        crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest)
-        run_in_lab(clock, crawl.run([Link(url) for url in start_urls(seeds)], settings.fetch.concurrency))
+        sinks: list[Sink] = [totals, fetches]
+        crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest, db.turn)
+        run_in_lab(
+            clock, crawl.run([Link(url, origin=Origin.SEED) for url in start_urls(seeds)], settings.fetch.concurrency)
+        )
     finally:
         db.close()
     return LabCrawl(fetches.all, fetcher.accessed, frontier.ended, round(clock.now() - started_at, 3))

@@ -3,18 +3,18 @@ Every request is on the record."""
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.db import CrawlDb
-from lycosa.fetch.http import ANY, Http
+from lycosa.fetch.http import ANY
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
 from lycosa.lab.answer import CLOSE, Answer, Pages, Site
-from lycosa.types import Exchange, Link, Reply
+from lycosa.types import Deferred, Exchange, Fetcher, Lease, Link, Reply
 
 _NOT_RECORDED = Answer(status=404)
 
@@ -63,19 +63,29 @@ class ReplayFetcher:
     ) -> None:
         """`refuses` tells why a redirect may not lead to a URL; `db` keeps the rules of robots.txt files."""
         self._asked = Replay(web, rules, now, latency_s)
-        inner = cast(Robots, self._asked)
+        inner: Fetcher = _WithoutRobots(self._asked)
         if db is not None:
-            layer = Retries(cast(Http, self._asked), rules)
+            layer = Retries(self._asked, rules)
             inner = Robots(layer, db, rules, now, lambda origin, sitemaps: None, refuses)
         self._redirects = Redirects(inner, rules.max_redirects, refuses)
 
-    async def fetch(self, link: Link) -> Reply:
-        return await self._redirects.fetch(link)
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
+        return await self._redirects.fetch(lease)
 
     @property
     def accessed(self) -> list[str]:
         """Every URL the web was asked for, in order."""
         return self._asked.accessed
+
+
+class _WithoutRobots:
+    """Lets everything through."""
+
+    def __init__(self, inner: "Replay") -> None:
+        self._inner = inner
+
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
+        return await self._inner.fetch(lease.link)
 
 
 class Replay:

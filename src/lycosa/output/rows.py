@@ -9,16 +9,12 @@ from msgspec import Struct
 
 from lycosa.db import CrawlDb
 from lycosa.output.table import Columns, Kind, Row
-from lycosa.types import SEED_SCORE, BadInput
+from lycosa.types import BadInput
 
 
 class _Column(NamedTuple):
     kind: Kind
     sql: str = ""  # where crawl.db has no column of that name and meaning
-
-
-def _score(table: str) -> str:
-    return f"CASE WHEN {table}.score < {SEED_SCORE} THEN {table}.score END"
 
 
 Rows = Generator[Row, None, None]  # to be closed before the database is
@@ -37,7 +33,7 @@ _PAGES = {
     "depth": _Column("whole"),
     "source": _Column("text"),
     "anchor": _Column("text"),
-    "score": _Column("real", _score("visits")),
+    "score": _Column("real"),
     "relevance": _Column("real"),
     "on_topic": _Column("yes"),
     "label": _Column("text"),
@@ -56,7 +52,7 @@ _LINKS = {
     "source": _Column("text", "from_.url"),
     "target": _Column("text", "to_.url"),
     "anchor": _Column("text", "CASE WHEN to_.source = from_.id THEN to_.anchor ELSE '' END"),
-    "score": _Column("real", _score("to_")),
+    "score": _Column("real", "CASE WHEN to_.band = 1 OR to_.score != 0 THEN to_.score END"),
 }
 ALL = "all"  # stands for every column but the text, which has to be read from the WARC
 

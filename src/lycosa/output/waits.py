@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from lycosa import urls
 from lycosa.db import WAITING, CrawlDb
-from lycosa.types import SEED_SCORE
+from lycosa.types import Band
 
 _SHOWN = 3
 
@@ -17,7 +17,7 @@ class Waits(Struct, frozen=True):
 
     ahead: int  # URLs that are fetched first
     waiting: int
-    first: list[tuple[str, float]]  # the best of those ahead, with their scores
+    first: list[tuple[str, float, int]]  # the best of those ahead, with their scores and bands
     host: str
     rests_until: float = 0.0  # 0: its host may be asked
     unread_robots: bool = False  # the robots.txt of its host is fetched first
@@ -27,12 +27,12 @@ class Waits(Struct, frozen=True):
 
 def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
     """How things stand for a waiting URL; `refused` says why the scope refuses it, if it does."""
-    url, score = db.execute("SELECT url, score FROM urls WHERE id = ?", (number,)).fetchone()
+    url, score, band = db.execute("SELECT url, score, band FROM urls WHERE id = ?", (number,)).fetchone()
     host, origin = urls.host(url), urls.origin(url)
     row = db.execute("SELECT due_at, closed FROM hosts WHERE name = ?", (host,)).fetchone()
     due_at, closed = row or (0.0, "")
     known = db.execute("SELECT 1 FROM robots WHERE origin = ? AND expires_at > ?", (origin, now)).fetchone()
-    ahead, first = _ahead(db, number, score)
+    ahead, first = _ahead(db, number, score, band)
     return Waits(
         ahead,
         db.execute("SELECT count(*) FROM urls WHERE state = ?", (WAITING,)).fetchone()[0],
@@ -45,15 +45,15 @@ def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits
     )
 
 
-def _ahead(db: CrawlDb, number: int, score: float) -> tuple[int, list[tuple[str, float]]]:
+def _ahead(db: CrawlDb, number: int, score: float, band: int) -> tuple[int, list[tuple[str, float, int]]]:
     """How many come before it, and the best of them. Where a strategy fetches by lists, its list comes first."""
     listed = [int(name) for name in db.get("list").split()]
     before = ", ".join(map(str, listed[: listed.index(number)] if number in listed else listed))
-    better = "" if number in listed else " OR score > ? OR score = ? AND id < ?"  # equals: the first found
+    better = "" if number in listed else " OR (band, score, -id) > (?, ?, ?)"  # of equals the first found
     closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
     those = f"FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
-    values = (score, score, number) if better else ()
-    best_first = f"SELECT url, score {those} ORDER BY id IN ({before}) DESC, score DESC, id"
+    values = (band, score, -number) if better else ()
+    best_first = f"SELECT url, score, band {those} ORDER BY id IN ({before}) DESC, band DESC, score DESC, id"
     if not closed:
         count: int = db.execute(f"SELECT count(*) {those}", values).fetchone()[0]
         return count, db.execute(f"{best_first} LIMIT {_SHOWN}", values).fetchall()
@@ -76,6 +76,6 @@ def waits_for(waits: Waits) -> list[str]:
         lines.append(f"The robots.txt of {waits.host} has to be read first.")
     if waits.first:
         lines.append("The best of those:")
-        scores = ["a seed" if score >= SEED_SCORE else f"{score:.4f}" for _, score in waits.first]
-        lines += [f"  {score:>9}  {url}" for score, (url, _) in zip(scores, waits.first, strict=True)]
+        scores = ["first" if band == Band.FIRST else f"{score:.4f}" for _, score, band in waits.first]
+        lines += [f"  {score:>9}  {url}" for score, (url, _, _) in zip(scores, waits.first, strict=True)]
     return lines

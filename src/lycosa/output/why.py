@@ -13,13 +13,19 @@ from lycosa import urls
 from lycosa.db import DONE, CrawlDb
 from lycosa.output.terminal import printable
 from lycosa.output.waits import Waits, waits_for
-from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Scored, Verdict
+from lycosa.types import BadInput, Band, Explanation, Link, Origin, Scored, Verdict
 
-_KNOWN = "SELECT id, url, source, anchor, score, depth, state FROM urls WHERE"
+_KNOWN = "SELECT id, url, source, anchor, score, depth, state, band, origin FROM urls WHERE"
 _VISITED = (
     "SELECT url, score, n, status, error, detail, final_url, title, relevance, on_topic, label, why, duplicate_of"
     " FROM visits WHERE url IN ({}) ORDER BY n"
 )
+_STARTS = (Origin.SEED, Origin.SEARCH)
+_NAMED = {
+    Origin.SEED: "it is a seed",
+    Origin.ROBOTS: "robots.txt names it as a sitemap",
+    Origin.SEARCH: "a search found it",
+}
 
 
 class Step(Struct, frozen=True):
@@ -32,6 +38,8 @@ class Step(Struct, frozen=True):
     score: float
     depth: int
     is_done: bool
+    band: int = Band.FOUND
+    origin: int = Origin.PAGE
     n: int = 0  # 0: not visited
     status: int = 0
     error: str = ""
@@ -46,9 +54,9 @@ class Step(Struct, frozen=True):
     fate: str = ""  # of a URL that was not visited
 
     @property
-    def is_seed(self) -> bool:
-        """Nobody linked to it: a person named it, or a search or sitemap if it has a score of its own."""
-        return not self.source and not self.depth
+    def comes_first(self) -> bool:
+        """Whatever its score: somebody named it."""
+        return self.band == Band.FIRST
 
 
 def read_path(db: CrawlDb, text: str) -> list[Step]:
@@ -63,13 +71,14 @@ def read_path(db: CrawlDb, text: str) -> list[Step]:
         if row is None:
             break
         rows.append(row)
-    steps = [_step(*row) for row in rows]
+    steps = [_step(row) for row in rows]
     visits = _visits(db, [step.url for step in steps])
     return [_visited(db, step, visits.get(step.url)) for step in steps[::-1]]
 
 
-def _step(number: int, url: str, source: int, anchor: str, score: float, depth: int, state: int) -> Step:
-    return Step(number, url, source, anchor, score, depth, state == DONE)
+def _step(row: tuple[Any, ...]) -> Step:
+    number, url, source, anchor, score, depth, state, band, origin = row
+    return Step(number, url, source, anchor, score, depth, state == DONE, band, origin)
 
 
 def _visits(db: CrawlDb, path: list[str]) -> dict[str, tuple[Any, ...]]:
@@ -86,6 +95,7 @@ def _visited(db: CrawlDb, step: Step, visit: tuple[Any, ...] | None) -> Step:
     names = ("score", "n", "status", "error", "detail", "final_url", "title", "relevance", "on_topic", "label", "why")
     values = dict(zip((*names, "duplicate_of"), visit, strict=True))
     values["on_topic"] = bool(values["on_topic"])
+    values["score"] = values["score"] or 0.0
     values["why"] = msgspec.json.decode(values["why"] or "{}", type=dict[str, float])
     return replace(step, **values)
 
@@ -96,8 +106,9 @@ def scored(path: list[Step]) -> Scored:
     pages = [page for page in path[:-1] if page.relevance is not None]
     page = pages[-1] if pages and step.source else None  # a redirect may stand between them
     link = Link(step.url, path[-2].url if step.source and len(path) > 1 else "", step.anchor, step.depth)
+    link = replace(link, origin=Origin(step.origin))
     verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
-    return Scored(link, step.score, bool(step.n), verdict, bool(page and page.is_seed), step.id)
+    return Scored(link, step.score, bool(step.n), verdict, bool(page and page.origin in _STARTS), step.id)
 
 
 def draw_why(path: list[Step], console: Console, explanation: Explanation | None, waits: Waits | None = None) -> None:
@@ -120,8 +131,8 @@ def sentence(step: Step, explanation: Explanation | None) -> str:
     """In plain words."""
     if step.is_done and not step.n:
         return "Not fetched by itself: a redirect led to it."
-    if step.is_seed and step.score >= SEED_SCORE:
-        named = "a search found it" if step.anchor else "it is a seed"
+    if step.comes_first:
+        named = _NAMED[Origin(step.origin)]
         return f"Fetched because {named}." if step.n else f"Not fetched yet, though {named} and comes first."
     because = f"because {explanation.because}" if explanation else "(its strategy does not say why)"
     if step.n:
@@ -144,14 +155,18 @@ def _draw_reasons(heading: str, reasons: Mapping[str, float], console: Console) 
 
 
 def _origin(step: Step) -> str:
-    """How the crawl came to know it: only a link has a page it was found on, only a search has words without one."""
+    """How the crawl came to know it."""
     score = f"score {step.score:.4f}"
-    if step.source or step.depth:
-        return score + (f", by the link “{step.anchor[:80]}”" if step.anchor else "")
-    if step.anchor:
-        return f"found by the search “{step.anchor[:80]}”" + (f", {score}" if step.score < SEED_SCORE else "")
-    is_sitemap = step.n and not step.error and not step.duplicate_of and step.relevance is None
-    return "named by robots.txt" if is_sitemap and step.score < SEED_SCORE else "a seed"
+    match step.origin:
+        case Origin.SEED:
+            return "a seed"
+        case Origin.ROBOTS:
+            return "a sitemap, named by robots.txt"
+        case Origin.SEARCH:
+            return f"found by the search “{step.anchor[:80]}”" + ("" if step.comes_first else f", {score}")
+        case Origin.SITEMAP:
+            return f"{score}, listed in the sitemap"
+    return score + (f", by the link “{step.anchor[:80]}”" if step.anchor else "")
 
 
 def _lines(step: Step) -> list[str]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from xml.parsers import expat
 
 from lycosa.parse.charset import to_utf8
-from lycosa.types import Link, Page, Reply
-from lycosa.urls import canonical, hostname
+from lycosa.types import Link, Origin, Page, Reply
+from lycosa.urls import canonical, hostname, registered_domain
 
 _GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536
@@ -40,15 +40,16 @@ class SitemapParser:
         chunks = unpacked(reply.body, self.max_bytes)
         found = self._in_xml(chunks) if root_element(reply.body) in SITEMAP_ROOTS else _in_lines(b"".join(chunks))
         sites = tuple(map(_site, _speaks_for(reply)))
-        seeds: dict[str, Link] = {}
+        listed: dict[str, Link] = {}
         for address in map(canonical, found):
             if address and len(address) <= _LONGEST_URL and f".{hostname(address)}".endswith(sites):
-                seeds.setdefault(address, Link(address, source=url, depth=reply.link.depth + 1))
-                if len(seeds) >= self.max_urls:
+                found_here = Link(address, source=url, depth=reply.link.depth + 1, origin=Origin.SITEMAP)
+                listed.setdefault(address, found_here)
+                if len(listed) >= self.max_urls:
                     break
-        if not seeds:
+        if not listed:
             raise ValueError("a sitemap that offers nothing")
-        return Page(url=url, seeds=tuple(seeds.values()))
+        return Page(url=url, listed=tuple(listed.values()))
 
     def _in_xml(self, chunks: Iterable[bytes]) -> Iterator[str]:
         """The addresses of an XML sitemap, as they come."""
@@ -71,8 +72,14 @@ def _speaks_for(reply: Reply) -> list[str]:
     """The URLs whose hosts a sitemap may speak for: where it was found at last, and where it was looked for. The latter
     only if a seed, a robots.txt or the host itself led there: anybody can link to an open redirect of somebody else."""
     link = reply.link
+    if link.origin == Origin.ROBOTS and not _same_site(link.anchor, link.url):
+        return [link.anchor]  # it lies elsewhere, and nobody asked that other site
     from_stranger = link.source and not f".{hostname(link.url)}".endswith(_site(link.source))
     return [reply.url or link.url] if from_stranger else [reply.url or link.url, link.url]
+
+
+def _same_site(one: str, other: str) -> bool:
+    return registered_domain(hostname(one)) == registered_domain(hostname(other))
 
 
 def _site(url: str) -> str:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -20,21 +20,11 @@ from lycosa.db import WAITING, CrawlDb
 from lycosa.seeds.engines import Search
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.queries import MOST_BYTES, Note, distinct, from_items, from_notes, list_items
-from lycosa.types import SEED_SCORE, Link, Visit
+from lycosa.types import Band, Link, Origin, Targets, Visit
 
 _MOST_NAMED = 10_000  # target URLs that may become sources
 _MOST_KEPT = 16  # pages kept as sources
 _MOST_NOTES = 5
-
-
-@runtime_checkable
-class Targets(Protocol):
-    """A strategy that knows from its URL whether a page is a target, and what it is worth."""
-
-    target_score: float  # what a target is worth
-
-    def is_target(self, url: str) -> bool: ...
-    def priority(self, url: str) -> float: ...
 
 
 class Trigger:
@@ -113,7 +103,9 @@ class SearchStep:
 
     rules: Search
     engine: Ledger
-    push: Callable[[Sequence[Link], Sequence[float]], None]  # to the frontier; with nothing, to say that a step is over
+    push: Callable[
+        [Sequence[Link], Sequence[float], Band], None
+    ]  # to the frontier; with nothing, to say that a step is over
     waiting: Callable[[], int]  # how many URLs the frontier holds
     refuses: Callable[[str], str]  # why a URL may not be asked; empty if it may
     targets: Targets | None = None  # the strategy, if it knows the class of a URL
@@ -143,8 +135,8 @@ class SearchStep:
         counts = f"SELECT coalesce(sum({judged}), 0), coalesce(sum(on_topic), 0) FROM visits"
         self._pages, self._relevant = db.execute(counts).fetchone()
         if self.targets:
-            waiting = "SELECT url FROM urls WHERE state=? AND score >= ? AND score < ?"
-            rows = db.execute(waiting, (WAITING, self.targets.target_score, SEED_SCORE))
+            waiting = "SELECT url FROM urls WHERE state=? AND score >= ? AND band=?"
+            rows = db.execute(waiting, (WAITING, self.targets.target_score, Band.FOUND))
             self._open.update(urls.key(url) for (url,) in rows if self.targets.is_target(url))
 
     # -- watching -----------------------------------------------------------------------------------------------------
@@ -207,7 +199,7 @@ class SearchStep:
                 self._called.clear()
                 await self._step()
                 self._busy = False
-                self.push([], [])
+                self.push([], [], Band.FOUND)
         finally:
             await self.engine.close()
 
@@ -236,13 +228,15 @@ class SearchStep:
     def _let_in(self, query: str, found: Iterable[str]) -> bool:
         """Push what may be asked; did anything new come in, of the target class if there are classes?"""
         good = dict.fromkeys(filter(None, map(urls.canonical, found)))
-        links = [Link(url, anchor=query) for url in good if not self.refuses(url)]
+        links = [Link(url, anchor=query, origin=Origin.SEARCH) for url in good if not self.refuses(url)]
         if self.targets:
             new = [link.url for link in links if self.targets.is_target(link.url) and self._name(link.url)]
-            self.push(links, [self.targets.priority(link.url) for link in links])
+            self.push(links, [self.targets.priority(link.url) for link in links], Band.FOUND)
             return bool(new)
         before = self.waiting()
-        self.push(links, [SEED_SCORE] * len(links))  # without classes there is no scale: like seeds, before all others
+        self.push(
+            links, [0.0] * len(links), Band.FIRST
+        )  # without classes there is no scale: like seeds, before all others
         return self.waiting() > before
 
     def status(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import msgspec
 
 from lycosa.db import CrawlDb
 from lycosa.store.warc import WarcWriter
-from lycosa.types import BadInput, Exchange, Visit
+from lycosa.types import BadInput, Exchange, Origin, Visit
 
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 26)})"
 
@@ -96,7 +96,7 @@ class VisitStore:
         row = (
             *(kept.n, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
             *(kept.bytes, reply.content_type, visit.digest, _signed(page.simhash)),
-            *(link.depth, link.source, link.anchor, visit.score),
+            *(link.depth, link.source, link.anchor, _score(visit)),
             *((verdict.relevance, verdict.on_topic, verdict.label) if judged else (None, False, "")),
             *(page.title, page.language, msgspec.json.encode(verdict.why).decode() if verdict.why else ""),
             *(visit.duplicate_of, kept.warc, kept.offset, _classes(verdict.classes)),
@@ -127,6 +127,12 @@ def warc_end(db: CrawlDb) -> tuple[str, int]:
     """File and size of the WARC at the last commit."""
     name, _, offset = db.get("warc_end").rpartition(" ")
     return name, int(offset or 0)
+
+
+def _score(visit: Visit) -> float | None:
+    """None for what came first without a score."""
+    named = visit.reply.link.origin not in (Origin.PAGE, Origin.SITEMAP)
+    return None if named and not visit.score else visit.score
 
 
 def _signed(number: int) -> int:

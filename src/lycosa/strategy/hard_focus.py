@@ -18,8 +18,8 @@ class HardFocus:
     """Links of a page on topic get its relevance, links of any other page are dropped."""
 
     def score(self, visit: Visit) -> Sequence[float]:
-        is_seed = not visit.reply.link.source
-        followed = visit.verdict.on_topic or is_seed
+        is_start = visit.reply.link.is_start
+        followed = visit.verdict.on_topic or is_start
         return [visit.verdict.relevance if followed else DROPPED] * len(visit.page.links)
 
     def merge(self, waiting: float, found: float) -> float:

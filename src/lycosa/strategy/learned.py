@@ -18,7 +18,6 @@ import xxhash
 from msgspec import Meta
 
 from lycosa import urls
-from lycosa.db import CrawlDb
 from lycosa.strategy.class_rules import ClassRules
 from lycosa.strategy.link_features import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.links import MOST_SHORT, SOURCES, Find
@@ -27,7 +26,20 @@ from lycosa.strategy.online_logistic import OTHER_VERSION, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
 from lycosa.strategy.sources import Source
 from lycosa.strategy.url_features import quick_marks, words_of
-from lycosa.types import BadInput, Explanation, Notes, Page, Scored, TextRelevance, Verdict, Visit, text_relevances
+from lycosa.types import (
+    BadInput,
+    Effects,
+    Explanation,
+    Notebook,
+    Notes,
+    Page,
+    Scored,
+    TextRelevance,
+    Verdict,
+    View,
+    Visit,
+    text_relevances,
+)
 
 CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
 READ = 8  # links of a page, best words first, around which the words are judged too
@@ -78,15 +90,14 @@ class Learned:
         if hasattr(judge, "targets"):
             self.class_rules_.prepare(folder, judge.targets)
 
-    def connect(
-        self,
-        db: CrawlDb,
-        refuses: Callable[[str, int], str],
-        number: Callable[[str], int],
-        waits: Callable[[int], bool],
-    ) -> None:
-        self.db_, self.refuses_, self.waits_ = db, refuses, waits
-        self.memory_.links.number_of, self.reasons_.db = number, db
+    def connect(self, view: View) -> Effects:
+        self.db_, self.refuses_, self.waits_ = view.notes, view.refuses, view.waits
+        self.memory_.links.number_of, self.reasons_.db = view.number, view.notes
+        return Effects()
+
+    def read(self, notes: Notebook) -> None:
+        """Read what was learned, without a crawl."""
+        self.db_ = notes
 
     # -- what a visit teaches -----------------------------------------------------------------------------------------
 
@@ -278,7 +289,7 @@ class Learned:
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)
 
-    def renew(self) -> tuple[Sequence[int], Sequence[float], Sequence[str]]:
+    def effects(self) -> Effects:
         """New scores for links of the pages whose yield this visit changed, and of the next page in turn, so that in
         time everything that waits follows what was learned."""
         self.memory_.settle(self.db_)
@@ -299,7 +310,7 @@ class Learned:
         scores = [self.worth(row, anew[row]) for row in rows]
         if self.reasons_.is_full():
             self.reasons_.write()
-        return [links.ids[row] for row in rows], scores, [*map(self.memory_.host, rows)]
+        return Effects(ids=[links.ids[row] for row in rows], scores=scores, hosts=[*map(self.memory_.host, rows)])
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         return explain(scored, notes)

@@ -47,7 +47,7 @@ def _ends(weights: dict[str, float], top: int) -> dict[str, float]:
 def _resumed(db: CrawlDb) -> Learned:
     """The strategy as it was at the last commit, without the links that wait."""
     strategy = Learned()
-    strategy.connect(db, lambda url, depth: "", lambda url: 0, lambda number: True)
+    strategy.read(db)
     state = db.get("state:strategy")
     if state and db.get("strategy", "learned") == "learned":
         strategy.load_counts(msgspec.json.decode(state))

@@ -6,7 +6,7 @@ the graph is analysed and the `top` best of those that wait are chosen, at most 
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from lycosa import graph
 from lycosa.errors import ConfigError
 from lycosa.strategy.plainly import by_relevance
-from lycosa.types import SEED_SCORE, Explanation, Notes, Scored, Visit
+from lycosa.types import Effects, Explanation, Graph, Notes, Scored, View, Visit
 
 DROPPED, CHOSEN = -1.0, 1.0
+
+Numbers = NDArray[np.int64]
 
 
 @dataclass
@@ -34,6 +36,8 @@ class OntologyStrategy:
     by_relevance: bool = False  # weigh what links say by the relevance of the best page a URL was found on
     hold: bool = True  # does what was not chosen wait, even if its host is free, while chosen URLs wait for theirs?
 
+    view_: Any = field(init=False, repr=False, default=None)
+    analysed_: Any = field(init=False, repr=False, default=None)  # what an analysis has found, to be acted upon
     chosen_: int = field(init=False, repr=False, default=0)  # URLs chosen and not visited yet
     fresh_: bool = field(init=False, repr=False, default=False)  # is there something the last analysis did not choose?
 
@@ -47,8 +51,8 @@ class OntologyStrategy:
         return CHOSEN if self.hold else 0.0
 
     def score(self, visit: Visit) -> Sequence[float]:
-        is_seed = not visit.reply.link.source
-        followed = visit.verdict.on_topic or is_seed or not self.focused
+        is_start = visit.reply.link.is_start
+        followed = visit.verdict.on_topic or is_start or not self.focused
         waits_with = min(visit.verdict.relevance, 0.999) if self.by_relevance else 0.0
         return [waits_with if followed else DROPPED] * len(visit.page.links)
 
@@ -56,7 +60,7 @@ class OntologyStrategy:
         return max(waiting, found)
 
     def learn(self, visit: Visit) -> None:
-        self.chosen_ -= CHOSEN <= visit.score < SEED_SCORE
+        self.chosen_ -= visit.score >= CHOSEN
         self.fresh_ = self.fresh_ or bool(visit.page.links)
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
@@ -68,39 +72,52 @@ class OntologyStrategy:
             return by_relevance(scored, ", and no link analysis chose it yet")
         return Explanation("no link analysis chose it yet, and until then all URLs are worth the same")
 
-    def wants_revision(self) -> bool:
-        return self.fresh_ and self.chosen_ < self.minimum
+    def connect(self, view: View) -> Effects:
+        self.view_ = view
+        return Effects(floor=self.floor)
+
+    def effects(self) -> Effects:
+        """Choose from what was analysed; or, if few chosen are left, have the graph analysed."""
+        if self.analysed_ is not None:
+            analysed, self.analysed_ = self.analysed_, None
+            ids, scores = self.choose(*analysed)
+            return Effects(ids=ids, scores=scores, floor=self.floor)
+        if self.fresh_ and self.chosen_ < self.minimum:
+            graph = self.view_.graph()
+            return Effects(job=lambda: self._analyse(graph))
+        return Effects()
+
+    def _analyse(self, web: Graph) -> None:
+        self.analysed_ = self.analyse(*web)
 
     def analyse(
         self, sources: Sequence[int], targets: Sequence[int], waiting: Sequence[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[Numbers, NDArray[np.float64]]:
         """Those that wait, best first, with what the links say of them. Slow: it runs beside the crawl."""
         ids = np.asarray(waiting, dtype=np.int64)
         size = 1 + int(max(np.max(part, initial=0) for part in (sources, targets, ids)))
-        web = graph.make_graph(np.asarray(sources), np.asarray(targets), size)
+        order = np.argsort(np.asarray(sources), kind="stable")
+        web = graph.make_graph(np.asarray(sources)[order], np.asarray(targets)[order], size)
         scores = graph.nutch(web, self.iterations) if self.analysis == "nutch" else graph.pagerank(web) * size
         order = np.lexsort((ids, -scores[ids]))
         return ids[order], scores[ids][order]
 
-    def choose(
-        self,
-        analysed: tuple[NDArray[np.int64], NDArray[np.float64]],
-        waits_with: Callable[[int], float],
-        host_of: Callable[[int], str],
-    ) -> tuple[list[int], list[float]]:
+    def choose(self, ids: Numbers, scores: NDArray[np.float64]) -> tuple[list[int], list[float]]:
         """The best that are not chosen yet, and the scores they wait with from now on."""
-        ids, scores = (part.tolist() for part in analysed)
-        before = [number for number in ids if waits_with(number) >= CHOSEN]
-        at_host = Counter(map(host_of, before))
+        waiting_with = np.asarray(self.view_.scores())[ids]
+        is_chosen = waiting_with >= CHOSEN
+        at_host = Counter(map(self.view_.host, ids[is_chosen].tolist()))
         chosen: list[tuple[int, float]] = []
-        for number, score in zip(ids, scores, strict=True):
-            old = waits_with(number)
+        left = np.flatnonzero(~is_chosen)
+        for at in map(int, left):
             if len(chosen) >= self.top:
                 break
-            if old < CHOSEN and at_host[host := host_of(number)] < self.per_host:
+            number = int(ids[at])
+            if at_host[host := self.view_.host(number)] < self.per_host:
                 at_host[host] += 1
-                chosen.append((number, CHOSEN + score * (old if self.by_relevance else 1.0)))
-        self.chosen_ = len(before) + len(chosen)
+                weight = float(waiting_with[at]) if self.by_relevance else 1.0
+                chosen.append((number, CHOSEN + float(scores[at]) * weight))
+        self.chosen_ = len(ids) - len(left) + len(chosen)
         self.fresh_ = self.chosen_ < len(ids)
         return [number for number, _ in chosen], [score for _, score in chosen]
 

@@ -1,16 +1,15 @@
-"""OPIC (Abiteboul, Preda, Cobena 2003) as a crawl order: money flows along links, the richest URL is asked next.
+"""OPIC (Abiteboul, Preda, Cobena 2003) as a crawl order: money flows along links, the richest URL is fetched next.
 
 Every seed starts with the same share. A page that is fetched gives its money in equal parts to what it links to. A page
 without links gives it to all known URLs alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lycosa.db import CrawlDb
 from lycosa.errors import ConfigError
-from lycosa.types import Explanation, Link, Notes, Scored, Visit
+from lycosa.types import Effects, Explanation, Link, Notes, Origin, Scored, View, Visit
 
 
 @dataclass
@@ -19,12 +18,13 @@ class Opic:
 
     list_size: int = 50  # URLs chosen at once, the richest first
 
-    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
+    view_: View | None = field(init=False, repr=False, default=None)
     gift_: float = field(init=False, repr=False, default=0.0)  # what every URL known at the time got from dead ends
     known_: int = field(init=False, repr=False, default=0)  # how many URLs there are to share such a gift
 
-    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], scale: Callable[[float], None]) -> None:
-        self.refuses_ = refuses
+    def connect(self, view: View) -> Effects:
+        self.view_ = view
+        return Effects()
 
     def prepare(self, folder: object, judge: object) -> None:
         if self.list_size < 1:
@@ -42,7 +42,7 @@ class Opic:
 
     def score(self, visit: Visit) -> Sequence[float]:
         cash = visit.score + self.gift_
-        admitted = [not self.refuses_(link.url, link.depth) for link in visit.page.links]
+        admitted = [not (self.view_ and self.view_.refuses(link.url, link.depth)) for link in visit.page.links]
         share = cash / (sum(admitted) or 1)
         return [share if good else -1.0 for good in admitted]
 
@@ -52,14 +52,18 @@ class Opic:
             self.gift_ += (visit.score + self.gift_) / self.known_
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
-        cash = "that is the cash of a seed" if not scored.link.source else "pages that link to it passed on their cash"
+        is_seed = scored.link.origin == Origin.SEED
+        cash = "that is the cash of a seed" if is_seed else "pages that link to it passed on their cash"
         return Explanation(f"{cash} (less what dead ends gave to all URLs); the {self.list_size} richest come next")
 
     def begin_list(self, scores: Sequence[float]) -> None:
         """The order of the list is the frontier's business."""
 
-    def end_list(self) -> tuple[Sequence[Link], Sequence[float]]:
-        return (), ()
+    def end_list(self) -> Effects:
+        return Effects()
+
+    def effects(self) -> Effects:
+        return Effects()
 
     def save(self) -> dict[str, Any]:
         return {"gift": self.gift_, "known": self.known_}

@@ -6,27 +6,29 @@ list the richest of them passes on what it got since, replayed from what is stor
 redirects or equal bodies have shown to be one page share its account.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from lycosa.db import CrawlDb
 from lycosa.errors import ConfigError
 from lycosa.types import (
     CONTEXT_WORDS,
+    Effects,
     Explanation,
     Link,
     Notes,
+    Origin,
     Reply,
     Scored,
     TextRelevance,
+    View,
     Visit,
     text_relevances,
 )
 
-TOO_RICH = 1e8  # below the places of the fetch list, which order above every score
+TOO_RICH = 1e8  # cash grows along links: beyond this all of it is divided by as much
 
 
 @dataclass
@@ -40,10 +42,10 @@ class Otie:
     list_size: int = 50  # URLs chosen at once, the richest first
     recrawl: bool = True  # does the richest fetched page pass on what it got?
 
-    db_: Any = field(init=False, repr=False, default_factory=lambda: _Memory())  # keeps notes on fetched pages
+    notes_: Any = field(init=False, repr=False, default_factory=lambda: _Memory())  # on fetched pages
+    view_: View | None = field(init=False, repr=False, default=None)
     judge_: Any = field(init=False, repr=False, default=None)
-    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
-    scale_: Callable[[float], None] = field(init=False, repr=False, default_factory=lambda: lambda factor: None)
+    scale_: float = field(init=False, repr=False, default=1.0)  # what all cash is to be multiplied by after this turn
     relevance_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages
     cash_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages that got some
     same_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # further addresses of fetched pages
@@ -58,8 +60,9 @@ class Otie:
             raise ConfigError("strategy.kind", "otie needs a topic that can judge a few words, and this kind cannot")
         self.judge_ = judge
 
-    def connect(self, db: CrawlDb, refuses: Callable[[str, int], str], scale: Callable[[float], None]) -> None:
-        self.db_, self.refuses_, self.scale_ = db, refuses, scale
+    def connect(self, view: View) -> Effects:
+        self.notes_, self.view_ = view.notes, view
+        return Effects()
 
     def open(self, seeds: Sequence[Link]) -> Sequence[float]:
         return [1.0 / len(seeds)] * len(seeds)
@@ -75,7 +78,7 @@ class Otie:
         reply, asked = visit.reply, visit.reply.link.url
         if visit.page.url:
             self.relevance_[asked] = visit.verdict.relevance
-            self.db_.note(f"relevance:{asked}", repr(visit.verdict.relevance))
+            self.notes_.note(f"relevance:{asked}", repr(visit.verdict.relevance))
             self._same(reply, asked)
             return
         known = visit.duplicate_of or (reply.detail if reply.error == "redirect-known" else "")
@@ -89,11 +92,11 @@ class Otie:
         if not links:
             return []
         page, r = visit.page, visit.verdict.relevance
-        let_in = [link for link in links if not self.refuses_(link.url, link.depth)]
+        let_in = [link for link in links if not (self.view_ and self.view_.refuses(link.url, link.depth))]
         around = text_relevances(self.judge_, [page.context(link, self.words) for link in let_in])
         promised = [self.beta * r + (1 - self.beta) * relevance for relevance in around]
         good = [(link.url, promise) for link, promise in zip(let_in, promised, strict=True)]
-        self.db_.note(f"links:{visit.reply.link.url}", msgspec.json.encode(good).decode())
+        self.notes_.note(f"links:{visit.reply.link.url}", msgspec.json.encode(good).decode())
         given = dict(self._share(self.revised(visit.score, r), good))
         return [given.get(link.url, -1.0) for link in links]
 
@@ -102,7 +105,7 @@ class Otie:
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         cash = "that is the cash of a seed"
-        if scored.link.source:
+        if scored.link.origin != Origin.SEED:
             cash = "pages that link to it passed on cash, the more the more relevant it promised to be"
         return Explanation(f"{cash}; the {self.list_size} richest come next")
 
@@ -112,15 +115,23 @@ class Otie:
         if best and (len(scores) < self.list_size or self.cash_[best] > scores[-1]):
             self.replay_ = best
 
-    def end_list(self) -> tuple[Sequence[Link], Sequence[float]]:
+    def end_list(self) -> Effects:
         url, self.replay_ = self.replay_, ""
         if not url:
-            return (), ()
+            return Effects()
         cash = self.revised(self.cash_.pop(url, 0.0), self.relevance_[url])
-        self.db_.note(f"cash:{url}", "0")
-        good = msgspec.json.decode(self.db_.noted(f"links:{url}") or "[]", type=list[tuple[str, float]])
+        self.notes_.note(f"cash:{url}", "0")
+        good = msgspec.json.decode(self.notes_.noted(f"links:{url}") or "[]", type=list[tuple[str, float]])
         given = self._share(cash, good)
-        return [Link(target) for target, _ in given], [share for _, share in given]
+        scale = self._take_scale()
+        return Effects(scale, [Link(target) for target, _ in given], [scale * share for _, share in given])
+
+    def effects(self) -> Effects:
+        return Effects(self._take_scale())
+
+    def _take_scale(self) -> float:
+        scale, self.scale_ = self.scale_, 1.0
+        return scale
 
     def _share(self, cash: float, links: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
         """Divide money among links; what fetched pages get is kept here, the rest is returned for the frontier."""
@@ -135,35 +146,34 @@ class Otie:
             else:
                 given.append((url, share))
         if any(share > TOO_RICH for _, share in given):
-            given = [(url, share / TOO_RICH) for url, share in given]
             self._shrink()
         return given
 
     def _pay(self, page: str, cash: float) -> None:
         self.cash_[page] = self.cash_.get(page, 0.0) + cash
-        self.db_.note(f"cash:{page}", repr(self.cash_[page]))
+        self.notes_.note(f"cash:{page}", repr(self.cash_[page]))
 
     def _same(self, reply: Reply, page: str) -> None:
         """All addresses that a request came by mean a page that was fetched."""
         for address in (reply.link.url, *(exchange.url for exchange in reply.exchanges), reply.url):
             if address != page and address not in self.relevance_:
                 self.same_[address] = page
-                self.db_.note(f"same:{address}", page)
+                self.notes_.note(f"same:{address}", page)
 
     def _shrink(self) -> None:
-        self.scale_(1 / TOO_RICH)
+        self.scale_ /= TOO_RICH
         for url, cash in self.cash_.items():
             self.cash_[url] = cash / TOO_RICH
-            self.db_.note(f"cash:{url}", repr(self.cash_[url]))
+            self.notes_.note(f"cash:{url}", repr(self.cash_[url]))
 
     def save(self) -> dict[str, Any]:
         return {"replay": self.replay_}
 
     def load(self, state: dict[str, Any]) -> None:
         self.replay_ = state["replay"]
-        self.relevance_ = {url: float(text) for url, text in self.db_.notes("relevance:")}
-        self.same_ = dict(self.db_.notes("same:"))
-        self.cash_ = {url: cash for url, text in self.db_.notes("cash:") if (cash := float(text)) > 0}
+        self.relevance_ = {url: float(text) for url, text in self.notes_.notes("relevance:")}
+        self.same_ = dict(self.notes_.notes("same:"))
+        self.cash_ = {url: cash for url, text in self.notes_.notes("cash:") if (cash := float(text)) > 0}
 
 
 class _Memory:

@@ -6,13 +6,14 @@ Everything else waits until nothing better is left, and the frontier keeps the o
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from lycosa.errors import ConfigError
 from lycosa.strategy import url_training
 from lycosa.strategy.url_classes import UrlClasses, load
-from lycosa.types import SEED_SCORE, Explanation, Notes, Scored, Visit
+from lycosa.types import Explanation, Notes, Scored, Visit
 
 PRIORITIES = {"publication": 1.0, "homepage": 0.9, "staff": 0.8, "department": 0.7, "other": 0.0}
 
@@ -44,7 +45,7 @@ class Publications:
                 if name not in known:
                     raise ConfigError(f"strategy.{key}", f"there is no class {name!r} (there are: {', '.join(known)})")
         for name, priority in self.priorities.items():
-            if not abs(priority) < SEED_SCORE:
+            if not isfinite(priority):
                 raise ConfigError("strategy.priorities", f"{priority} for {name!r} is out of range")
 
     def score(self, visit: Visit) -> Sequence[float]:
@@ -52,7 +53,7 @@ class Publications:
         return [priority(class_of(link.url), 0.0) for link in visit.page.links]
 
     def merge(self, waiting: float, found: float) -> float:
-        return max(waiting, found)  # the same URL has the same class; only a seed is worth more
+        return max(waiting, found)  # the same URL has the same class
 
     def learn(self, visit: Visit) -> None:
         """There is nothing to learn: pages say nothing about the URLs of others."""

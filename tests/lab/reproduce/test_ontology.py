@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -91,7 +92,8 @@ def test_link_analysis_can_be_left_out() -> None:
     for analyses in (True, False):
         strategy = Watched(analyses=analyses)
         strategy.learn(visit)
-        assert strategy.wants_revision() is analyses
+        strategy.connect(SimpleNamespace(graph=lambda: None))
+        assert (strategy.effects().job is not None) is analyses
         assert strategy.links_ == {"http://a.example/": ["http://b.example/"]}
 
 

@@ -19,7 +19,7 @@ from lycosa.lab.reproduce.subject import check_map, subject
 from lycosa.lab.reproduce.testbed import Request, Terrain, chosen, drawn, site, terrain
 from lycosa.lab.significance import mean
 from lycosa.strategy.ontology import OntologyStrategy
-from lycosa.types import BadInput, Visit
+from lycosa.types import BadInput, Effects, Visit
 
 PAGES = 1_200
 TARGETS = 6
@@ -70,8 +70,8 @@ class Watched(OntologyStrategy):
         super().learn(visit)
         self.links_[visit.reply.link.url] = [link.url for link in visit.page.links]
 
-    def wants_revision(self) -> bool:
-        return self.analyses and super().wants_revision()
+    def effects(self) -> Effects:
+        return super().effects() if self.analyses else Effects()
 
 
 class Crawled(Struct, frozen=True):

@@ -17,10 +17,10 @@ from lycosa.lab.replay import ReplayFetcher, Web
 from lycosa.parse import Parsers, content_digest
 from lycosa.seeds.engines import Engine, Search
 from lycosa.seeds.ledger import Ledger
-from lycosa.seeds.search import SearchStep, Targets
+from lycosa.seeds.search import SearchStep
 from lycosa.store.visits import Totals
 from lycosa.strategy.publications import Publications
-from lycosa.types import Link, Page, Reply, Sink, Verdict
+from lycosa.types import Deferred, Lease, Link, Origin, Page, Reply, Sink, Targets, Verdict
 
 SEARCH = Search(engine="local", delay_s=0.0, per_day=0)
 
@@ -38,9 +38,9 @@ class Waiting:
     def __init__(self, inner: ReplayFetcher) -> None:
         self.inner = inner
 
-    async def fetch(self, link: Link) -> Reply:
+    async def fetch(self, lease: Lease) -> Reply | Deferred:
         await asyncio.sleep(0)
-        return await self.inner.fetch(link)
+        return await self.inner.fetch(lease)
 
 
 class Searched(LabCrawl, frozen=True):
@@ -66,16 +66,18 @@ def crawl_and_search(
     totals, fetches, started_at = Totals(), Fetches(clock.now), clock.now()
     try:
         frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
-        frontier.quota = Quota(settings.limits, totals, 0.0, clock.now())
+        frontier.limit(Quota(settings.limits, totals, 0.0, clock.now()))
         fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses_hop, None, latency_s)
         ledger = Ledger(engine, db, SEARCH, clock)
         site = settings.scope.domains[0] if settings.scope.domains else ""
         known = strategy if isinstance(strategy, Targets) else None
         step = SearchStep(SEARCH, ledger, frontier.bring, frontier.waiting, frontier.refuses_hop, known, site)
-        frontier.more = step.more
+        frontier.ask_for_more(step.more)
         sinks: list[Sink] = [totals, fetches, step]
-        crawl = Crawl(frontier, Waiting(fetcher), Parsers(), NoJudge(), strategy, sinks, content_digest)
-        run_in_lab(clock, _both(crawl, step, [Link(url) for url in seeds], settings.fetch.concurrency))
+        crawl = Crawl(frontier, Waiting(fetcher), Parsers(), NoJudge(), strategy, sinks, content_digest, db.turn)
+        run_in_lab(
+            clock, _both(crawl, step, [Link(url, origin=Origin.SEED) for url in seeds], settings.fetch.concurrency)
+        )
     finally:
         db.close()
     seconds = round(clock.now() - started_at, 3)

@@ -1,0 +1,46 @@
+"""What a strategy changes beside the scores of a page's links; its slow work goes on beside the crawl."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from lycosa.types import Acts, Frontier
+
+_log = logging.getLogger(__name__)
+
+
+class Jobs:
+    """Applies effects, and does their jobs. `at_once`: the crawl waits for a job, so that it repeats exactly."""
+
+    def __init__(self, at_once: bool = True) -> None:
+        self.at_once = at_once
+        self._is_under_way = False
+        self._has_failed = False
+        self._task: asyncio.Task[None] | None = None  # else nobody holds it
+
+    def is_under_way(self) -> bool:
+        return self._is_under_way
+
+    def apply(self, strategy: Acts, frontier: Frontier) -> None:
+        """Once a turn."""
+        if self._is_under_way:
+            return
+        effects = strategy.effects()
+        frontier.apply(effects)
+        if effects.job is None or self._has_failed:
+            return
+        if self.at_once:
+            effects.job()
+            frontier.apply(strategy.effects())
+        else:
+            self._is_under_way = True
+            self._task = asyncio.get_running_loop().create_task(self._do(effects.job, strategy, frontier))
+
+    async def _do(self, job: Callable[[], None], strategy: Acts, frontier: Frontier) -> None:
+        try:
+            await asyncio.to_thread(job)
+        except Exception as error:  # too large a graph, say: the crawl can do without
+            self._has_failed = True
+            _log.error("a job of the strategy %s failed, no more are done", type(strategy).__module__, exc_info=error)
+        self._is_under_way = False
+        self.apply(strategy, frontier)

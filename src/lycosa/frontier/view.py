@@ -1,0 +1,37 @@
+"""What a strategy may know of the crawl: a window on the frontier through which nothing can be changed."""
+
+from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+
+from array import array
+
+from lycosa.db import WAITING, CrawlDb
+from lycosa.frontier.scope import Scope
+from lycosa.frontier.table import UrlTable
+from lycosa.types import Graph
+
+
+class FrontierView:
+    """Known URLs have ids, counted from 1."""
+
+    def __init__(self, table: UrlTable, scope: Scope, notes: CrawlDb) -> None:
+        self.notes = notes
+        self._table = table
+        self._scope = scope
+
+    def refuses(self, url: str, depth: int) -> str:
+        return self._scope.refuses(url, depth)
+
+    def number(self, url: str) -> int:
+        return self._table.number(url)
+
+    def waits(self, number: int) -> bool:
+        return self._table.states[number] == WAITING
+
+    def scores(self) -> array[float]:
+        return self._table.scores
+
+    def host(self, number: int) -> str:
+        return self._table.host_of(number)
+
+    def graph(self) -> Graph:
+        return self._table.graph()

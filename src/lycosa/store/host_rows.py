@@ -1,0 +1,28 @@
+"""The hosts of a crawl, as crawl.db keeps them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lycosa.db import CrawlDb
+
+
+class HostRow(NamedTuple):
+    """What must survive a restart, so that it is as polite as if nothing had happened."""
+
+    name: str
+    due_at: float
+    delay_s: float
+    failures: int
+    pages: int
+    closed: str
+
+
+class HostRows:
+    def __init__(self, db: CrawlDb) -> None:
+        self._db = db
+
+    def write(self, host: HostRow) -> None:
+        self._db.execute("INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?)", host)
+
+    def all(self) -> Iterator[HostRow]:
+        return map(HostRow._make, self._db.execute("SELECT * FROM hosts"))

@@ -1,0 +1,227 @@
+"""A turn is one thing: what is stored was learned, whoever waits meanwhile, and the crawl needs only the protocols."""
+
+import asyncio
+import random
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from lycosa import build, config
+from lycosa.crawl import Crawl
+from lycosa.db import CrawlDb
+from lycosa.frontier.scope import Scope
+from lycosa.judge import JUDGES
+from lycosa.lab.clock import LabClock
+from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
+from lycosa.lab.one import LAB, Fetches
+from lycosa.lab.replay import ReplayFetcher, SiteWeb
+from lycosa.parse import Parsers, content_digest
+from lycosa.run import Run
+from lycosa.strategy import STRATEGIES
+from lycosa.types import (
+    Band,
+    CrawlParser,
+    Fetcher,
+    Frontier,
+    Judge,
+    Lease,
+    Link,
+    Origin,
+    Page,
+    Reply,
+    Sink,
+    Strategy,
+    Verdict,
+    Visit,
+)
+
+WEB = GeneratedWeb(
+    pages=200, hosts=10, seed=5, text=Text(size_bytes=(500, 1_000)), links=Links(count=(4, 9)), oddities=Oddities()
+)
+TOPIC = '[topic]\nkind = "slow"\n[strategy]\nkind = "best-first"\n'
+
+
+class Slow:
+    """Takes its time, a different one for each page, and counts what it has learned."""
+
+    def __init__(self) -> None:
+        self.learned: list[str] = []
+
+    async def judge(self, page: Page) -> Verdict:
+        for _ in range(hash(page.url) % 7):
+            await asyncio.sleep(0)
+        return Verdict(0.5, True)
+
+    def learn(self, visit: Visit) -> None:
+        self.learned.append(visit.reply.link.url)
+
+    def save(self) -> dict[str, Any]:
+        return {"learned": self.learned[:]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.learned = state["learned"]
+
+
+class Killed(Exception):
+    pass
+
+
+class Fragile:
+    """Commits at any moment between two turns, and dies at one."""
+
+    def __init__(self, inner: Any, run: Run, lives: int) -> None:
+        self.inner, self.run, self.left, self.chance = inner, run, lives, random.Random(lives)
+
+    async def fetch(self, lease: Lease) -> Any:
+        for _ in range(self.chance.randrange(5)):
+            await asyncio.sleep(0)
+        if self.chance.random() < 0.2:
+            self.run.commit()
+        if self.left == 0:
+            raise Killed
+        self.left -= 1
+        return await self.inner.fetch(lease)
+
+
+@pytest.mark.parametrize("lives", [5, 40, 111])
+async def test_a_judge_that_waits_has_learned_exactly_what_is_stored(
+    lives: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(JUDGES, "slow", msgspec.defstruct("Made", []))
+    monkeypatch.setattr(build, "make_judge", lambda settings, source: Slow())
+    monkeypatch.setattr("lycosa.run.make_stamp", lambda judge, kind, folder: None)
+    monkeypatch.setattr("lycosa.run.what_changed", lambda db, judge, now: [])
+    limits = "[limits]\npages = 150\n[fetch]\nconcurrency = 8\ndelay_s = 0.0\ndelay_factor = 0.0\n"
+    (tmp_path / "crawl.toml").write_text(f"seeds = {WEB.seeds(80)!r}\n{TOPIC}{limits}")
+    for left in (lives, 10_000):
+        run = Run(tmp_path, *config.load(tmp_path), LabClock())
+        parts = run.parts
+        replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
+        parts.crawl.fetcher = Fragile(replay, run, left)
+        try:
+            await run.run([], lambda summary: None)
+        except Killed:
+            assert left == lives
+        with sqlite3.connect(tmp_path / "crawl.db") as db:
+            stored = [url for (url,) in db.execute("SELECT url FROM visits ORDER BY n")]
+            state = db.execute("SELECT value FROM meta WHERE key = 'state:judge'").fetchone()
+        assert (msgspec.json.decode(state[0])["learned"] if state else []) == stored
+    assert len(stored) >= 150
+
+
+def test_a_commit_that_falls_into_a_turn_comes_after_it(tmp_path: Path) -> None:
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    reader = sqlite3.connect(tmp_path / "crawl.db")
+    with db.turn():
+        db.put("half", "1")
+        db.commit()
+        assert reader.execute("SELECT count(*) FROM meta").fetchone() == (0,)
+        db.put("whole", "1")
+    assert reader.execute("SELECT count(*) FROM meta").fetchone() == (2,)
+    db.put("before", "1")
+    with pytest.raises(ZeroDivisionError), db.turn():
+        db.put("broken", str(1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        db.commit()
+    assert reader.execute("SELECT count(*) FROM meta").fetchone() == (2,), "a turn that broke is never committed"
+
+
+class Only:
+    """Shows of a part what its protocol names, and nothing else."""
+
+    def __init__(self, part: object, protocol: type) -> None:
+        self._part, self._names = part, {name for name in vars(protocol) if name[0] != "_"}
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._names:
+            raise AttributeError(f"{name} is not in the protocol")
+        return getattr(self._part, name)
+
+
+async def order(narrow: bool) -> list[str]:
+    db, clock, sink = CrawlDb(":memory:").open(), LabClock(), Fetches()
+    strategy = STRATEGIES["best-first"]()
+    frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, clock)
+    parts = {
+        Frontier: frontier,
+        Fetcher: ReplayFetcher(SiteWeb(WEB), LAB.fetch, clock.now, frontier.refuses_hop, None, 0.0),
+        CrawlParser: Parsers(),
+        Judge: Slow(),
+        Strategy: strategy,
+    }
+    used: list[Any] = [Only(part, kind) if narrow else part for kind, part in parts.items()]
+    sinks: list[Any] = [Only(sink, Sink) if narrow else sink]
+    await Crawl(*used, sinks, content_digest, db.turn).run([Link(url, origin=Origin.SEED) for url in WEB.seeds(80)], 1)
+    db.close()
+    return [fetch.url for fetch in sink.all]
+
+
+async def test_the_crawl_calls_nothing_beyond_the_protocols() -> None:
+    found = await order(narrow=True)
+    assert len(found) > 100
+    assert found == await order(narrow=False)
+
+
+# -- what nobody has scored meets the money of OPIC --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["opic", "otie"])
+async def test_search_results_and_sitemaps_come_first_but_bring_no_money(kind: str) -> None:
+    strategy = STRATEGIES[kind]()
+    strategy.prepare(None, Words())
+    db = CrawlDb(":memory:").open()
+    frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+    crawl = Crawl(frontier, Pages(), Pages(), Words(), strategy, [], content_digest, db.turn)
+    crawl.seed([Link("http://seed/", origin=Origin.SEED)])
+    hit, sitemap = Link("http://hit/", origin=Origin.SEARCH), Link("http://map/sitemap.xml", origin=Origin.ROBOTS)
+    frontier.push([hit, sitemap], [0.0, 0.0], Band.FIRST)
+    taken = []
+    for _ in range(3):
+        lease = await frontier.pop()
+        assert lease
+        taken.append(lease.link.url)
+        crawl.take(await crawl.visit(lease))
+    assert taken == ["http://hit/", "http://map/sitemap.xml", "http://seed/"]
+    worth = {url: frontier.score(Link(url)) for url in ("http://hit/1", "http://map/1", "http://seed/1")}
+    assert worth == {"http://hit/1": 0.0, "http://map/1": 0.0, "http://seed/1": pytest.approx(1.0)}
+
+
+class Words:
+    async def judge(self, page: Page) -> Verdict:
+        return Verdict(0.5, True)
+
+    def relevance_of(self, words: Any) -> float:
+        return 0.5
+
+
+class Pages:
+    """Every page links to one more; a sitemap lists one."""
+
+    async def fetch(self, lease: Lease) -> Reply:
+        url = lease.link.url
+        return Reply(lease.link, url=url, status=200, body=url.encode())
+
+    def parse(self, reply: Reply) -> Page:
+        name = reply.url.removesuffix("sitemap.xml")
+        link = Link(f"{name}1", reply.url)
+        return Page(reply.url, listed=[link]) if name != reply.url else Page(reply.url, links=[link])
+
+
+@pytest.mark.parametrize("kind", sorted({*STRATEGIES} - {"opic", "otie", "rules", "ontology", "tids"}))
+def test_the_pages_of_a_sitemap_are_scored_like_links_of_a_page_that_nobody_judged(kind: str) -> None:
+    """On the strategy's own scale, so neither before everything else nor after."""
+    listed, links = Page("http://a/s", listed=[Link("http://a/1")]), Page("http://a/s", links=[Link("http://a/1")])
+    reply = Reply(Link("http://a/s"), url="http://a/s", status=200)
+    found = []
+    for visit in (Visit(reply, listed), Visit(reply, links, Verdict(0.5, True))):
+        strategy: Any = msgspec.convert({}, STRATEGIES[kind])
+        if hasattr(strategy, "prepare"):
+            strategy.prepare(Path(), Words())
+        db = CrawlDb(":memory:").open()
+        frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+        crawl = Crawl(frontier, Pages(), Pages(), Words(), strategy, [], content_digest, db.turn)
+        found.append(crawl._scored(visit)[1])
+    assert found[0] == found[1]
