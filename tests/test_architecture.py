@@ -9,10 +9,10 @@ PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
 RANKS = {
     "errors": -1,
     "types": 0,
-    **dict.fromkeys(["urls", "text", "config", "db", "clock", "judging", "log", "events", "control", "process"], 1),
+    **dict.fromkeys(["urls", "text", "config", "clock", "judging", "log", "events", "control", "process"], 1),
     **dict.fromkeys(["loops", "plugins"], 1),
-    **dict.fromkeys(["ontology", "graph"], 2),
-    **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "store", "output"], 3),
+    **dict.fromkeys(["ontology", "graph", "store"], 2),
+    **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output"], 3),
     **dict.fromkeys(["crawl", "pages", "revision", "stamp", "summary", "plugged", "contract"], 4),
     "build": 5,
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),

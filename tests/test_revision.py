@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from lycosa import config
 from lycosa.build import make_frontier, make_revision
-from lycosa.db import CrawlDb
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
 from lycosa.revision import Renewal
+from lycosa.store.db import CrawlDb
 from lycosa.types import SEED_SCORE, Link, Reply, Visit
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.graph import hits, make_graph
 from lycosa.judge.model_file import NAME as MODEL
 from lycosa.rejudge import GIVEN
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.rule_base import NAME as RULES
 from lycosa.types import BadInput
 

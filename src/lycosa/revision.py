@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
+from lycosa.store.db import CrawlDb
 from lycosa.types import SEED_SCORE, Visit
 
 

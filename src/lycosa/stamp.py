@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from lycosa.db import CrawlDb
 from lycosa.judge.corpus import Source, as_list, digest
+from lycosa.store.db import CrawlDb
 from lycosa.types import Stateful
 
 _KEY, _STATE = "topic", "state:judge"  # in crawl.db

@@ -12,8 +12,8 @@ import pytest
 
 from lycosa.contract import check_strategy
 from lycosa.contract.samples import odd_visits, web
-from lycosa.db import CrawlDb
 from lycosa.revision import Renews
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import Explanation, Notes, Scored, Strategy, Visit

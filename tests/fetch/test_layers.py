@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 
 from lycosa import build, config, urls
-from lycosa.db import CrawlDb
 from lycosa.fetch import address
 from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
@@ -22,6 +21,7 @@ from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.types import Link, Reply
 
 Pages = dict[str, tuple[str, dict[str, str], bytes]]

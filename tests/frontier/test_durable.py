@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.types import Exchange, Link, Reply
 
 Merge = Callable[[float, float], float]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.output.waits import Waits, read_waits, waits_for
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.types import SEED_SCORE
 
 NOW = 1_000.0

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.output.why import Step, draw_path, draw_why, read_path, scored, sentence
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Page, Reply, Verdict, Visit
 

@@ -8,10 +8,10 @@ import pytest
 
 from lycosa import config
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.opic import Opic
 from lycosa.strategy.otie import Otie
 from lycosa.types import BadInput, Exchange, Link, Page, Reply, Verdict, Visit

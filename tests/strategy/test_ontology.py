@@ -13,12 +13,12 @@ import pytest
 from lycosa import config
 from lycosa.build import make_frontier, make_revision
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
 from lycosa.revision import Revises, Revision
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.types import SEED_SCORE, BadInput, Link, Page, Reply, Sink, Verdict, Visit
 

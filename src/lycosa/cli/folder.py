@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
-from lycosa.db import CrawlDb
 from lycosa.output import terminal
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -29,6 +28,7 @@ from lycosa.process import prepare_process
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import learned_report
 from lycosa.types import SEED_SCORE, BadInput, Explains, Explanation, Scored, Stateful
 

@@ -10,11 +10,11 @@ import typer
 from lycosa import config
 from lycosa.again import to_toml
 from lycosa.cli.folder import Dir, complete_report, is_running
-from lycosa.db import CrawlDb
 from lycosa.output.html import page, without_secrets
 from lycosa.output.picture import harvest_svg
 from lycosa.output.report import relevance_order
 from lycosa.output.show import status
+from lycosa.store.db import CrawlDb
 from lycosa.types import BadInput
 
 NAME = "report.html"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from lycosa import config, urls
-from lycosa.db import CrawlDb
 from lycosa.fetch.http import ANY
 from lycosa.fetch.retries import Retries, is_passing
 from lycosa.fetch.robots_file import MOST_BYTES, Rules
+from lycosa.store.db import CrawlDb
 from lycosa.types import Link, Reply
 
 _DAY_S = 86_400.0

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.frontier.batch import Batch, group
 from lycosa.frontier.fetch_list import FLOOR, FetchList, Listing
 from lycosa.frontier.hosts import BUSY, READY, RESTING, Host, Hosts
@@ -25,6 +24,7 @@ from lycosa.frontier.scope import Scope
 from lycosa.frontier.status import Outlook, status_of
 from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.frontier.waiters import Waiters
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.types import Clock, Link, Reply
 
 

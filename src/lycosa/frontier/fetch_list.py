@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Protocol, runtime_checkable
 
-from lycosa.db import CrawlDb
 from lycosa.frontier.hosts import Hosts
+from lycosa.store.db import CrawlDb
 from lycosa.types import Link
 
 FIRST_PLACE = 2e9  # above every score, that of seeds too

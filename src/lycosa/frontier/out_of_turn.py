@@ -1,9 +1,9 @@
 """Take a URL whose turn it is not: who goes through stored visits again is told the order, and does not choose it."""
 
 from lycosa import urls
-from lycosa.db import WAITING
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.table import LEASED
+from lycosa.store.db import WAITING
 from lycosa.types import Link
 
 

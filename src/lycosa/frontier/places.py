@@ -10,12 +10,12 @@ from math import inf
 from msgspec.structs import replace
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING
 from lycosa.frontier.errands import Errand, Errands
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import Focus
 from lycosa.frontier.hosts import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
 from lycosa.frontier.table import LEASED, UrlTable
+from lycosa.store.db import DONE, WAITING
 from lycosa.types import Link, Reply
 
 CLOSED_S = 6 * 3_600.0  # after this time a host that could not be reached gets another try

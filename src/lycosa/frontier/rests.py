@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from lycosa.db import CrawlDb
 from lycosa.frontier.focus import PATIENCE_S
 from lycosa.frontier.hosts import UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.store.db import CrawlDb
 
 FULL = "max_pages_per_host"  # why a host is closed
 UNSAVED_S = 0.5  # a rest may be longer than its host's delay by so much before it has to be saved at once

@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Iterator
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.frontier.batch import Batch
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.types import Link
 
 LEASED = 3  # in memory only: on disk a URL in flight still waits

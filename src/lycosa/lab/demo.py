@@ -20,7 +20,6 @@ from rich.table import Table
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.errors import LycosaError
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.serve import Server
@@ -30,6 +29,7 @@ from lycosa.output.progress import Progress
 from lycosa.output.show import chart
 from lycosa.parse.memory import keep_memory
 from lycosa.run import Run, lock
+from lycosa.store.db import CrawlDb
 from lycosa.types import BadInput
 
 TOPIC = "astronomy"

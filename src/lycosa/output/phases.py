@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 
 BINS = 20  # steps of 5 from 0 to 100
 _BAR = 24  # letters of the longest bar

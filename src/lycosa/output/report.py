@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 
 CURVE_POINTS = 60
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from lycosa.db import CrawlDb
 from lycosa.output.table import Columns, Kind, Row
+from lycosa.store.db import CrawlDb
 from lycosa.types import SEED_SCORE, BadInput
 
 

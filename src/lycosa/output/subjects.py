@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from lycosa.db import CrawlDb
 from lycosa.ontology.concepts import Concepts
+from lycosa.store.db import CrawlDb
 
 _RELEVANT = (
     "SELECT final_url, title, relevance, why FROM visits WHERE on_topic AND error = '' AND relevance >= ? ORDER BY n"

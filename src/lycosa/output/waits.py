@@ -6,7 +6,7 @@ from itertools import islice
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import WAITING, CrawlDb
+from lycosa.store.db import WAITING, CrawlDb
 from lycosa.types import SEED_SCORE
 
 _SHOWN = 3

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from lycosa import urls
-from lycosa.db import DONE, CrawlDb
 from lycosa.output.terminal import printable
 from lycosa.output.waits import Waits, waits_for
+from lycosa.store.db import DONE, CrawlDb
 from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Scored, Verdict
 
 _KNOWN = "SELECT id, url, source, anchor, score, depth, state FROM urls WHERE"

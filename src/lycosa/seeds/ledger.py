@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from lycosa.db import CrawlDb
 from lycosa.seeds.engines import Engine, EngineFailure, Search
 from lycosa.seeds.queries import normal
+from lycosa.store.db import CrawlDb
 from lycosa.types import Clock
 
 _DAY_S = 86_400

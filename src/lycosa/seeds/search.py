@@ -16,10 +16,10 @@ import msgspec
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import WAITING, CrawlDb
 from lycosa.seeds.engines import Search
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.queries import MOST_BYTES, Note, distinct, from_items, from_notes, list_items
+from lycosa.store.db import WAITING, CrawlDb
 from lycosa.types import SEED_SCORE, Link, Visit
 
 _MOST_NAMED = 10_000  # target URLs that may become sources

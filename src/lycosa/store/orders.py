@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import WAITING, CrawlDb
 from lycosa.errors import BadInput
+from lycosa.store.db import WAITING, CrawlDb
 
 _ADDED, _EXCLUDED = "added_seeds", "excluded"  # keys of the table meta
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Visit
 

@@ -18,7 +18,7 @@ import xxhash
 from msgspec import Meta
 
 from lycosa import urls
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.class_rules import ClassRules
 from lycosa.strategy.link_features import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.links import MOST_SHORT, SOURCES, Find

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lycosa.db import CrawlDb
 from lycosa.errors import ConfigError
+from lycosa.store.db import CrawlDb
 from lycosa.types import Explanation, Link, Notes, Scored, Visit
 
 

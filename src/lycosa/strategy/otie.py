@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from lycosa.db import CrawlDb
 from lycosa.errors import ConfigError
+from lycosa.store.db import CrawlDb
 from lycosa.types import (
     CONTEXT_WORDS,
     Explanation,
