@@ -28,19 +28,14 @@ from lycosa.loops import blocking
 from lycosa.run import lock
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import fits, make_stamp, write_stamp
-from lycosa.store import orders
+from lycosa.store import before, orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
+from lycosa.store.visited import count_visits
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
 from lycosa.types import SEED_SCORE, BadInput, Clock, Link, Opens, Reply, Stateful, Visit
 
 GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
-_SEEDS = "SELECT url, anchor, depth, score FROM before_urls WHERE source = 0 ORDER BY id"
-_CHANGED = (
-    "SELECT count(now.relevance), coalesce(sum(now.on_topic > before.on_topic), 0),"
-    " coalesce(sum(now.on_topic < before.on_topic), 0) FROM visits now JOIN before_visits before USING (n)"
-)
-_DROPPED = "SELECT count(*) FROM (SELECT url FROM before_urls WHERE state = 0 EXCEPT SELECT url FROM urls)"
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +108,7 @@ class Replay:
             if missing := count_unstored(db):
                 why = "store.warc was false when they were fetched"
                 raise BadInput(f"{self.folder}: {missing} pages are not in the WARC ({why}), so not all can be judged")
-            total = int(db.execute("SELECT count(*) FROM visits").fetchone()[0])
+            total = count_visits(db)
             db.set_aside()
             await self._begin()
             await self._replay(total, watch)
@@ -136,7 +131,7 @@ class Replay:
         written = {*read_seeds(parts.config.seeds, self.folder)[0]}
         seeds: list[Link] = []
         others: list[tuple[Link, float]] = []
-        for url, anchor, depth, score in parts.db.execute(_SEEDS):
+        for url, anchor, depth, score in before.starts(parts.db):
             link = Link(url, anchor=anchor, depth=depth)
             if score >= SEED_SCORE or url in written or (opens and not anchor):
                 seeds.append(link)
@@ -165,8 +160,7 @@ class Replay:
     def _settle(self) -> Outlook:
         """Write what was learned, and give the hosts back what is known of them; how the frontier stands then."""
         parts, db = self.parts, self.parts.db
-        db.execute("DELETE FROM hosts")
-        db.execute("INSERT INTO hosts SELECT * FROM before_hosts")
+        before.restore_hosts(db)
         db.put("list", "")
         for name, part in (("judge", parts.judge), ("strategy", parts.strategy)):
             state = msgspec.json.encode(part.save()).decode() if isinstance(part, Stateful) else ""
@@ -185,8 +179,8 @@ class Replay:
         return loaded.outlook()
 
     def _report(self, waiting: int) -> Report:
-        judged, now_relevant, no_longer = self.parts.db.execute(_CHANGED).fetchone()
-        return Report(judged, now_relevant, no_longer, waiting, self.parts.db.execute(_DROPPED).fetchone()[0])
+        judged, now_relevant, no_longer, dropped = before.changes(self.parts.db)
+        return Report(judged, now_relevant, no_longer, waiting, dropped)
 
     def _summarise(self, outlook: Outlook) -> None:
         """Bring summary.json up to date; what it says of time and memory stays."""

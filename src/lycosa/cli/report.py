@@ -12,9 +12,9 @@ from lycosa.again import to_toml
 from lycosa.cli.folder import Dir, complete_report, is_running
 from lycosa.output.html import page, without_secrets
 from lycosa.output.picture import harvest_svg
-from lycosa.output.report import relevance_order
 from lycosa.output.show import status
 from lycosa.store.db import CrawlDb
+from lycosa.store.visited import relevance_order
 from lycosa.types import BadInput
 
 NAME = "report.html"

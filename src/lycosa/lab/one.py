@@ -119,7 +119,7 @@ class Fetches:
                 link.url,
                 reply.url,
                 reply.error,
-                not reply.error and bool(visit.digest),
+                visit.is_page,
                 visit.duplicate_of,
                 verdict.relevance,
                 verdict.on_topic,

@@ -1,25 +1,18 @@
 """Why a URL was fetched, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
 
 from collections.abc import Mapping
-from typing import Any
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
 from lycosa import urls
 from lycosa.output.terminal import printable
 from lycosa.output.waits import Waits, waits_for
-from lycosa.store.db import DONE, CrawlDb
+from lycosa.store.db import CrawlDb
+from lycosa.store.known import KnownUrl, host_of, path_to
+from lycosa.store.visited import LastVisit, last_visits
 from lycosa.types import SEED_SCORE, BadInput, Explanation, Link, Scored, Verdict
-
-_KNOWN = "SELECT id, url, source, anchor, score, depth, state FROM urls WHERE"
-_VISITED = (
-    "SELECT url, score, n, status, error, detail, final_url, title, relevance, on_topic, label, why, duplicate_of"
-    " FROM visits WHERE url IN ({}) ORDER BY n"
-)
 
 
 class Step(Struct, frozen=True):
@@ -54,40 +47,19 @@ class Step(Struct, frozen=True):
 def read_path(db: CrawlDb, text: str) -> list[Step]:
     """From the seed to the URL; BadInput if the crawl does not know it."""
     url = urls.from_person(text)
-    row = db.execute(f"{_KNOWN} url = ?", (url,)).fetchone() if url else None
-    if row is None:
+    path = path_to(db, url)
+    if not path:
         raise BadInput(f"{text}: this crawl does not know the URL")
-    rows = [row]
-    while (source := rows[-1][2]) and source not in {found[0] for found in rows}:
-        row = db.execute(f"{_KNOWN} id = ?", (source,)).fetchone()
-        if row is None:
-            break
-        rows.append(row)
-    steps = [_step(*row) for row in rows]
-    visits = _visits(db, [step.url for step in steps])
-    return [_visited(db, step, visits.get(step.url)) for step in steps[::-1]]
+    visits = last_visits(db, [known.url for known in path])
+    return [_step(db, known, visits.get(known.url)) for known in path[::-1]]
 
 
-def _step(number: int, url: str, source: int, anchor: str, score: float, depth: int, state: int) -> Step:
-    return Step(number, url, source, anchor, score, depth, state == DONE)
-
-
-def _visits(db: CrawlDb, path: list[str]) -> dict[str, tuple[Any, ...]]:
-    """The last visit of each URL, read at once: the table has no index on URLs."""
-    rows = db.execute(_VISITED.format(", ".join("?" * len(path))), path).fetchall()
-    return {row[0]: row[1:] for row in rows}
-
-
-def _visited(db: CrawlDb, step: Step, visit: tuple[Any, ...] | None) -> Step:
-    if visit is None:
-        closed = db.execute("SELECT closed FROM hosts WHERE name = ?", (urls.host(step.url),)).fetchone()
-        fate = f"its host is closed: {closed[0]}" if closed and closed[0] else "it waits"
-        return replace(step, fate="reached by the redirect above" if step.is_done else fate)
-    names = ("score", "n", "status", "error", "detail", "final_url", "title", "relevance", "on_topic", "label", "why")
-    values = dict(zip((*names, "duplicate_of"), visit, strict=True))
-    values["on_topic"] = bool(values["on_topic"])
-    values["why"] = msgspec.json.decode(values["why"] or "{}", type=dict[str, float])
-    return replace(step, **values)
+def _step(db: CrawlDb, known: KnownUrl, visit: LastVisit | None) -> Step:
+    if visit:
+        return Step(**known._asdict() | visit._asdict())  # the score is that of the visit
+    closed = host_of(db, urls.host(known.url)).closed
+    fate = f"its host is closed: {closed}" if closed else "it waits"
+    return Step(*known, fate="reached by the redirect above" if known.is_done else fate)
 
 
 def scored(path: list[Step]) -> Scored:

@@ -1,0 +1,38 @@
+"""The URLs that wait to be fetched: how many, with which scores, and which of them come before another."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from lycosa import urls
+from lycosa.store.db import WAITING, CrawlDb
+from lycosa.store.known import KnownUrl, closed_hosts
+
+
+def count_waiting(db: CrawlDb) -> int:
+    return int(db.execute("SELECT count(*) FROM urls WHERE state = ?", (WAITING,)).fetchone()[0])
+
+
+def waiting_between(db: CrawlDb, low: float, high: float) -> Iterator[str]:
+    """URLs that wait with a score of at least `low` and below `high`."""
+    for (url,) in db.execute("SELECT url FROM urls WHERE state = ? AND score >= ? AND score < ?", (WAITING, low, high)):
+        yield url
+
+
+def ahead_of(db: CrawlDb, known: KnownUrl, most: int) -> tuple[int, list[tuple[str, float]]]:
+    """How many URLs come before this one, and the best of them with their scores.
+
+    Where a strategy fetches by lists, its list comes first. What waits at a closed host does not count.
+    """
+    listed = [int(name) for name in db.get("list").split()]
+    before = ", ".join(map(str, listed[: listed.index(known.id)] if known.id in listed else listed))
+    better = "" if known.id in listed else " OR score > ? OR score = ? AND id < ?"  # equals: the first found
+    values = (known.score, known.score, known.id) if better else ()
+    those = f"FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
+    best_first = f"SELECT url, score {those} ORDER BY id IN ({before}) DESC, score DESC, id"
+    closed = closed_hosts(db)
+    if not closed:
+        count: int = db.execute(f"SELECT count(*) {those}", values).fetchone()[0]
+        return count, db.execute(f"{best_first} LIMIT {most}", values).fetchall()
+    rows = (row for row in db.execute(best_first, values) if urls.host(row[0]) not in closed)
+    first = list(islice(rows, most))
+    return len(first) + sum(1 for _ in rows), first
