@@ -11,7 +11,7 @@ RANKS = {
     "errors": -1,
     "types": 0,
     **dict.fromkeys(["urls", "text", "config", "clock", "judging", "log", "events", "control", "process"], 1),
-    **dict.fromkeys(["loops", "plugins"], 1),
+    **dict.fromkeys(["loops", "plugins", "files"], 1),
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output"], 3),
     **dict.fromkeys(["crawl", "pages", "revision", "stamp", "summary", "plugged", "contract"], 4),
