@@ -17,12 +17,12 @@ from protego import Protego
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.fetch.decode import decode
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
 from lycosa.judge.keywords import Keywords
 from lycosa.parse import Parsers, content_digest
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy.best_first import BestFirst

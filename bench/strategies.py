@@ -28,7 +28,6 @@ from lycosa.build import make_frontier
 from lycosa.clock import WallClock
 from lycosa.config import Config, Fetch, Scope
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.effects import Jobs
 from lycosa.frontier import scope
 from lycosa.frontier.durable import DurableFrontier
@@ -37,6 +36,7 @@ from lycosa.judge.keywords import Keywords
 from lycosa.judge.taxonomy import Taxonomy
 from lycosa.judge.tids import Tids
 from lycosa.parse import HtmlParser, content_digest
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES, rule_base
 from lycosa.strategy.link_training import Linked, train
 from lycosa.strategy.link_words import all_words

@@ -1,6 +1,7 @@
 """The folders are the arrows of the picture: a module imports only from lower ranks, and no stage another stage."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ PACKAGE = Path(__file__).parent.parent / "src" / "lycosa"
 RANKS = {
     "errors": -1,
     "types": 0,
-    **dict.fromkeys(["urls", "text", "config", "db", "clock", "judging", "log", "events", "control", "process"], 1),
-    **dict.fromkeys(["loops", "plugins", "effects"], 1),
+    **dict.fromkeys(["urls", "text", "config", "clock", "judging", "log", "events", "control", "process"], 1),
+    **dict.fromkeys(["loops", "plugins", "effects", "files"], 1),
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output"], 3),
     **dict.fromkeys(["crawl", "pages", "stamp", "summary", "plugged", "contract"], 4),
@@ -23,6 +24,8 @@ RANKS = {
 }
 SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))
+STORE = PACKAGE / "store"
+SQL = re.compile(r"\bSELECT\b.*\bFROM\b|\bINSERT (OR \w+ )?INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE FROM\b", re.DOTALL)
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 40
 
@@ -75,3 +78,24 @@ def test_every_module_says_what_it_is_for(path: Path) -> None:
     text = path.read_text().strip()
     assert not text or ast.get_docstring(ast.parse(text))
     assert "pickle" not in text.replace("no pickle", "")
+
+
+def sql_in(path: Path) -> list[str]:
+    """What a module would say to a database: calls that run statements, and strings that look like one."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany", "executescript"):
+            found.append(ast.unparse(node))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) == "sqlite3.connect":
+            found.append("sqlite3.connect")
+        elif isinstance(node, ast.ImportFrom) and node.module == "sqlite3":
+            found += [f"sqlite3.{alias.name}" for alias in node.names if alias.name == "connect"]
+        elif isinstance(node, ast.Constant | ast.JoinedStr) and SQL.search(text := ast.unparse(node)):
+            found.append(text)
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_store_speaks_sql(path: Path) -> None:
+    if not path.is_relative_to(STORE):
+        assert sql_in(path) == []

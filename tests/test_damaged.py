@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from lycosa import cli
-from lycosa.db import DONE, CrawlDb
 from lycosa.parse import content_digest
 from lycosa.session import run_folder
+from lycosa.store.db import DONE, CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Link, Page, Reply, Verdict, Visit

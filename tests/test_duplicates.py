@@ -9,9 +9,9 @@ import pytest
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.output.report import read_report
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 
 COPIES, PAGES = 12, 6
 

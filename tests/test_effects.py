@@ -8,11 +8,11 @@ import pytest
 
 from lycosa import config
 from lycosa.build import make_frontier
-from lycosa.db import CrawlDb
 from lycosa.effects import Jobs
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
+from lycosa.store.db import CrawlDb
 from lycosa.types import Band, Effects, Link, Reply, View, Visit
 
 A, B, C, SEED = (Link(f"http://{name}.example/") for name in "abcs")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lycosa import build, config
-from lycosa.db import CrawlDb
 from lycosa.errors import BadInput, ConfigError, LycosaError, PluginError, StateError, described, raised_by
+from lycosa.store.db import CrawlDb
 
 
 def load(folder: Path, text: str, *overrides: str) -> tuple[config.Config, config.Source]:

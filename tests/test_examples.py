@@ -8,13 +8,13 @@ import pytest
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.lab import serve
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.lab.vocabulary import EXAMPLES as TOPICS
 from lycosa.lab.vocabulary import read_topics
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 from lycosa.types import BadInput
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -6,10 +6,10 @@ from typing import Any
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.lab.answer import Answer
 from lycosa.lab.serve import Server
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 
 GOOD, OTHERS, PAGES = 24, 30, 40
 DELAY_S = 0.2

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from lycosa import build, config
-from lycosa.db import CrawlDb
 from lycosa.stamp import Stamp, fits, make_stamp, what_changed
+from lycosa.store.db import CrawlDb
 
 TOPICS = {
     "keywords": 'words = ["sky"]',

@@ -11,7 +11,6 @@ import pytest
 
 from lycosa import build, config
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.lab.clock import LabClock
@@ -20,6 +19,7 @@ from lycosa.lab.one import LAB, Fetches
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.parse import Parsers, content_digest
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES
 from lycosa.types import (
     Band,

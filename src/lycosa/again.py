@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.graph import hits, make_graph
 from lycosa.judge.model_file import NAME as MODEL
 from lycosa.rejudge import GIVEN
+from lycosa.store.db import CrawlDb
+from lycosa.store.page_graph import read_page_graph
 from lycosa.strategy.rule_base import NAME as RULES
 from lycosa.types import BadInput
 
@@ -26,11 +26,6 @@ _PATHS = {  # the keys that name files
     "strategy": {"urls", "model"},
     "search": {"pages"},
 }
-
-_PAGES = (
-    "SELECT url, final_url, on_topic FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
-)
-_COPIES = "SELECT url, final_url, duplicate_of FROM visits WHERE error = '' AND duplicate_of != '' ORDER BY n"
 
 
 def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
@@ -61,45 +56,10 @@ def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
 
 def best_hubs(db: CrawlDb, most: int, accepted: bool) -> list[tuple[str, float]]:
     """Address and hub score of the pages that link to the best authorities among the crawl's own pages, best first."""
-    pages, numbers = _pages(db, accepted)
-    sources, targets = _links(db, numbers)
+    pages, sources, targets = read_page_graph(db, relevant_only=accepted)
     scores, _ = hits(make_graph(sources, targets, len(pages)))
     order = np.argsort(-scores, kind="stable")[:most].tolist()
     return [(pages[at], float(scores[at])) for at in order if scores[at] > 0]
-
-
-def _pages(db: CrawlDb, accepted: bool) -> tuple[list[str], NDArray[np.int64]]:
-    """The pages of the crawl, and for each id of a URL the number of its page, or -1.
-
-    A redirect leads to the same page as its target, and the same body under another address is the same page.
-    """
-    pages: list[str] = []
-    number_of: dict[str, int] = {}
-    for url, final_url, on_topic in db.execute(_PAGES):
-        if on_topic or not accepted:
-            number_of[url] = number_of[final_url] = len(pages)
-            pages.append(url)
-    for url, final_url, first in db.execute(_COPIES):
-        if first in number_of:
-            number_of[url] = number_of[final_url] = number_of[first]
-    last = db.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
-    numbers = np.full(last + 1, -1, np.int64)
-    for id, url in db.execute("SELECT id, url FROM urls"):
-        numbers[id] = number_of.get(url, -1)
-    return pages, numbers
-
-
-def _links(db: CrawlDb, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The links between the pages, as numbers of pages."""
-    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for source, blob in db.execute("SELECT source, targets FROM links"):
-        if source < len(numbers) and numbers[source] >= 0:
-            found = np.frombuffer(blob, np.uint32)
-            inside = numbers[found[found < len(numbers)]]
-            inside = inside[inside >= 0]
-            starts.append(np.full(len(inside), numbers[source]))
-            ends.append(inside)
-    return np.concatenate(starts), np.concatenate(ends)
 
 
 def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:

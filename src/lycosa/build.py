@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from lycosa import __version__, config, plugins, urls
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.effects import Jobs
 from lycosa.fetch.http import Http
 from lycosa.fetch.network import Network
@@ -32,6 +31,7 @@ from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep
 from lycosa.store import orders
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES

@@ -90,7 +90,7 @@ def raised_by(error: BaseException, parts: dict[str, object]) -> str:
     """
     frames = _frames(error.__traceback__)
     for module, owner in reversed(frames):
-        if module == "lycosa.db":
+        if module == "lycosa.store.db":
             return ""
         owners = [name for name, part in parts.items() if owner is part]
         if owners := owners or [name for name, part in parts.items() if module == type(part).__module__]:

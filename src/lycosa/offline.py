@@ -6,11 +6,11 @@ from pathlib import Path
 
 from lycosa import config
 from lycosa.build import make_scope
-from lycosa.db import CrawlDb
 from lycosa.errors import StateError
 from lycosa.run import lock
 from lycosa.session import checked_urls
 from lycosa.store import orders
+from lycosa.store.db import CrawlDb
 
 
 def add(folder: Path, found: Sequence[str]) -> dict[str, str]:

@@ -26,19 +26,14 @@ from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.run import lock
 from lycosa.stamp import fits, make_stamp, write_stamp
-from lycosa.store import orders
+from lycosa.store import before, orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
+from lycosa.store.visited import count_visits
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
-from lycosa.types import BadInput, Band, Clock, Lease, Link, Lists, Origin, Reply, Stateful, Visit
+from lycosa.types import BadInput, Clock, Lease, Lists, Origin, Reply, Stateful, Visit
 
 GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
-_STARTS = "SELECT url, anchor, depth, score, band, origin FROM before_urls WHERE origin IN (1, 2, 4) ORDER BY id"
-_CHANGED = (
-    "SELECT count(now.relevance), coalesce(sum(now.on_topic > before.on_topic), 0),"
-    " coalesce(sum(now.on_topic < before.on_topic), 0) FROM visits now JOIN before_visits before USING (n)"
-)
-_DROPPED = "SELECT count(*) FROM (SELECT url FROM before_urls WHERE state = 0 EXCEPT SELECT url FROM urls)"
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +106,7 @@ class Replay:
             if missing := count_unstored(db):
                 why = "store.warc was false when they were fetched"
                 raise BadInput(f"{self.folder}: {missing} pages are not in the WARC ({why}), so not all can be judged")
-            total = int(db.execute("SELECT count(*) FROM visits").fetchone()[0])
+            total = count_visits(db)
             db.set_aside()
             await self._begin()
             await self._replay(total, watch)
@@ -131,14 +126,11 @@ class Replay:
         given = parts.db.get(GIVEN)
         if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
             parts.judge.load(msgspec.json.decode(given))
-        found = [
-            (Link(url, anchor=anchor, depth=depth, origin=Origin(origin)), score, Band(band))
-            for url, anchor, depth, score, band, origin in parts.db.execute(_STARTS)
-        ]
-        await parts.crawl.run([link for link, _, _ in found if link.origin == Origin.SEED], workers=0)
-        for link, score, band in found:
-            if link.origin != Origin.SEED:
-                parts.frontier.push([link], [score], band)
+        found = [*before.starts(parts.db)]
+        await parts.crawl.run([start.link for start in found if start.link.origin == Origin.SEED], workers=0)
+        for start in found:
+            if start.link.origin != Origin.SEED:
+                parts.frontier.push([start.link], [start.score], start.band)
 
     async def _replay(self, total: int, watch: Callable[[int, int], None]) -> None:
         parts, frontier = self.parts, self.parts.frontier
@@ -160,8 +152,7 @@ class Replay:
     def _settle(self) -> Outlook:
         """Write what was learned, and give the hosts back what is known of them; how the frontier stands then."""
         parts, db = self.parts, self.parts.db
-        db.execute("DELETE FROM hosts")
-        db.execute("INSERT INTO hosts SELECT * FROM before_hosts")
+        before.restore_hosts(db)
         db.put("list", "")
         for name, part in (("judge", parts.judge), ("strategy", parts.strategy)):
             state = msgspec.json.encode(part.save()).decode() if isinstance(part, Stateful) else ""
@@ -180,8 +171,8 @@ class Replay:
         return loaded.outlook()
 
     def _report(self, waiting: int) -> Report:
-        judged, now_relevant, no_longer = self.parts.db.execute(_CHANGED).fetchone()
-        return Report(judged, now_relevant, no_longer, waiting, self.parts.db.execute(_DROPPED).fetchone()[0])
+        judged, now_relevant, no_longer, dropped = before.changes(self.parts.db)
+        return Report(judged, now_relevant, no_longer, waiting, dropped)
 
     def _summarise(self, outlook: Outlook) -> None:
         """Bring summary.json up to date; what it says of time and memory stays."""

@@ -21,15 +21,11 @@ from lycosa.output.recent import Recent
 from lycosa.process import on_signals
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
-from lycosa.store import orders, retry
+from lycosa.store import orders, retry, visited
 from lycosa.summary import summarise, write_summary
 from lycosa.types import BadInput, Clock, Link, Origin, Sink, Stateful
 
 COMMIT_EVERY_S = 0.5
-_ANSWERED = (
-    "SELECT final_url FROM (SELECT n, final_url FROM visits WHERE status > 0 ORDER BY n DESC LIMIT 100) ORDER BY n"
-)
-_FIRST_BODIES = "SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''"
 SUMMARY_EVERY_S = 1.0
 _MAY_PASS = frozenset(
     {"robots-unreachable", "host-closed", "tls", "http-408", "judge"}
@@ -163,10 +159,10 @@ class Run:
         parts.totals.load(db)
         parts.store.open()
         parts.outlets.open(self.folder)
-        parts.crawl.bodies.update(db.execute(_FIRST_BODIES))
+        parts.crawl.bodies.update(visited.first_bodies(db))
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
-        parts.outage.remember(url for (url,) in db.execute(_ANSWERED))
+        parts.outage.remember(visited.last_answered(db))
         if parts.search:
             parts.search.load(db)
         self._quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)

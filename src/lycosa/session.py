@@ -15,7 +15,6 @@ from lycosa import __version__, config, urls
 from lycosa.build import Parts, make_scope
 from lycosa.clock import WallClock
 from lycosa.control import Door, Request
-from lycosa.db import CrawlDb
 from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
 from lycosa.events import Event, Listeners, StateChange, Summary
 from lycosa.frontier.scope import Scope
@@ -24,6 +23,7 @@ from lycosa.loops import blocking
 from lycosa.process import loop_runner, on_signals
 from lycosa.run import Run, lock
 from lycosa.store import orders
+from lycosa.store.db import CrawlDb
 from lycosa.types import Clock, Sink
 
 _AT_ONCE = 1_000  # URLs dropped before others get their turn

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from lycosa.db import CrawlDb
 from lycosa.judge.corpus import Source, as_list, digest
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import is_judged
 from lycosa.types import Stateful
 
 _KEY, _STATE = "topic", "state:judge"  # in crawl.db
-_JUDGED = "SELECT EXISTS (SELECT 1 FROM visits WHERE relevance IS NOT NULL)"
 
 
 class Stamp(Struct, frozen=True):
@@ -51,9 +51,9 @@ def what_changed(db: CrawlDb, judge: Any, now: Stamp) -> list[str]:
     """How the topic differs from the one that judged this crawl's pages; where it does not, the crawl is stamped."""
     text, state = db.get(_KEY), db.get(_STATE)
     changes = msgspec.json.decode(text, type=Stamp).changes(now) if text else []
-    if not text and not fits(judge, state) and (state or _is_judged(db)):  # a version without stamps began it
+    if not text and not fits(judge, state) and (state or is_judged(db)):  # a version without stamps began it
         changes = [f"kind is {now.kind} and was another"]
-    if changes and _is_judged(db):
+    if changes and is_judged(db):
         return changes
     if changes:
         db.put(_STATE, "")
@@ -70,10 +70,6 @@ def fits(judge: Any, state: str) -> bool:
     if not state or not isinstance(judge, Stateful):
         return not state and not isinstance(judge, Stateful)
     return {*msgspec.json.decode(state), "words"} == {*judge.save(), "words"}  # early tables came without the words
-
-
-def _is_judged(db: CrawlDb) -> bool:
-    return bool(db.execute(_JUDGED).fetchone()[0])
 
 
 def _change(name: str, before: Any, now: Any) -> str:

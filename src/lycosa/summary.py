@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from lycosa import config
+from lycosa.files import write_whole
 from lycosa.frontier.status import Outlook
 from lycosa.process import usage
 from lycosa.store.visits import Totals
@@ -32,6 +33,4 @@ def summarise(totals: Totals, outlook: Outlook, limits: config.Limits, seconds: 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:
     """Whole or not at all: somebody may be reading it."""
-    part = folder / f"{NAME}.part"
-    part.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=2))
-    part.replace(folder / NAME)
+    write_whole(folder / NAME, msgspec.json.format(msgspec.json.encode(summary), indent=2))

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lycosa import build, config
-from lycosa.db import CrawlDb
 from lycosa.judge.corpus import ReadPages, Source, labelled_pages
 from lycosa.judge.training import Learner
 from lycosa.stamp import fits
+from lycosa.store.db import CrawlDb
 from lycosa.types import BadInput, Judge, Page, Stateful, Verdict
 
 

@@ -144,6 +144,16 @@ class Visit(Struct, frozen=True):
     digest: str = ""  # of the body
     duplicate_of: str = ""  # the URL that brought the same body before
 
+    @property
+    def is_page(self) -> bool:
+        """The others are failures and sitemaps."""
+        return bool(self.digest) and not self.reply.error
+
+    @property
+    def is_distinct(self) -> bool:
+        """The first of all pages with the same body: only such pages are judged."""
+        return self.is_page and not self.duplicate_of
+
 
 class Clock(Protocol):
     """Time, passed in: the wall's, or the lab's own."""

@@ -18,10 +18,10 @@ from typer.testing import CliRunner, Result
 from lycosa import build, config
 from lycosa.again import best_hubs, next_config, to_toml
 from lycosa.cli.again import again
-from lycosa.db import DONE, CrawlDb
 from lycosa.judge import JUDGES
 from lycosa.output.phases import histograms
 from lycosa.seeds.file import read_seeds
+from lycosa.store.db import DONE, CrawlDb
 from lycosa.types import BadInput
 
 app = typer.Typer()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lycosa import cli
-from lycosa.db import CrawlDb
 from lycosa.output.html import without_secrets
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.types import Link, Page, Reply, Verdict, Visit
 

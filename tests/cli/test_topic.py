@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lycosa.cli.topic import app, load
-from lycosa.db import CrawlDb
 from lycosa.judge import model_file
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.pages import read_pages
+from lycosa.store.db import CrawlDb
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Link, Page, Reply, Visit
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from lycosa import build, config, contract, plugins
 from lycosa.contract import check_engine, check_fetcher, check_frontier, check_parser, check_sink
 from lycosa.contract.samples import web
-from lycosa.db import CrawlDb
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
@@ -24,6 +23,7 @@ from lycosa.pages import read_pages
 from lycosa.parse import HtmlParser, Parsers, SitemapParser
 from lycosa.plugins import Plugins
 from lycosa.seeds.engines import EngineFailure, Search, make_engine
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES

@@ -13,7 +13,7 @@ import pytest
 
 from lycosa.contract import check_strategy
 from lycosa.contract.samples import odd_visits, web
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import Acts, Explanation, Graph, Notes, Scored, Strategy, Visit

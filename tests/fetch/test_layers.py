@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from lycosa import build, config, urls
-from lycosa.db import CrawlDb
 from lycosa.fetch import address
 from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
@@ -21,6 +20,7 @@ from lycosa.fetch.robots import Robots
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.types import Deferred, Lease, Link, Reply
 
 Pages = dict[str, tuple[str, dict[str, str], bytes]]

@@ -12,12 +12,12 @@ import pytest
 from lycosa import config, urls
 from lycosa.build import make_fetcher, make_frontier
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.fetch import outage
 from lycosa.fetch.outage import OFFLINE, Outage
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.breadth import BreadthFirst
 from lycosa.types import Deferred, Exchange, Link, Reply
 

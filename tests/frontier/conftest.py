@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.types import Deferred, Lease, Link, Reply
 
 

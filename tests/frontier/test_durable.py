@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.types import Band, Deferred, Exchange, Lease, Link, Origin, Reply
 
 Merge = Callable[[float, float], float]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.frontier import focus
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals
 from lycosa.types import Link, Reply
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from lycosa import config, urls
 from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
-from lycosa.db import WAITING, CrawlDb
 from lycosa.frontier.scope import Scope
 from lycosa.lab.answer import Answer
 from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.lab.one import Fetches
 from lycosa.lab.replay import ReplayFetcher
 from lycosa.parse import Parsers, content_digest
+from lycosa.store.db import WAITING, CrawlDb
 from lycosa.strategy.breadth import BreadthFirst
 from lycosa.types import Link, Page, Verdict
 

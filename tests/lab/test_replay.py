@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from lycosa import config, urls
-from lycosa.db import CrawlDb
 from lycosa.fetch.http import Http
 from lycosa.fetch.redirects import Redirects
 from lycosa.lab.answer import CLOSE, Answer
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.replay import Replay, ReplayFetcher, SiteWeb
 from lycosa.lab.serve import Server
+from lycosa.store.db import CrawlDb
 from lycosa.types import Deferred, Lease, Link, Reply
 
 HOST = "http://a.example"

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from lycosa import build, config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.lab.answer import Pages
 from lycosa.lab.faults import Hindered
 from lycosa.lab.one import LAB, crawl_web
@@ -17,6 +16,7 @@ from lycosa.lab.recorded import RecordedWeb
 from lycosa.lab.serve import Server
 from lycosa.lab.webs import open_web, site_of
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES
 
 WEB = (

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lycosa.db import CrawlDb
 from lycosa.output.phases import BINS, Phase, bar, draw_phases, histograms
+from lycosa.store.db import CrawlDb
 from lycosa.types import BadInput
 
 

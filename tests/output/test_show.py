@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from lycosa.db import CrawlDb
 from lycosa.output.progress import Progress, waits_for
 from lycosa.output.report import harvest_curve, read_report
 from lycosa.output.show import chart, draw, duration, status
 from lycosa.output.why import draw_path, draw_why, read_path
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.types import BadInput, Link, Origin, Page, Reply, Verdict, Visit
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lycosa.db import CrawlDb
 from lycosa.output.report import read_report
 from lycosa.output.side_by_side import draw_beside, names, side_by_side
+from lycosa.store.db import CrawlDb
 
 _COLUMNS = "n, url, final_url, error, digest, duplicate_of, relevance, on_topic"
 _VISIT = f"INSERT INTO visits ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"

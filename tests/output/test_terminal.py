@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from lycosa.db import DONE, CrawlDb
 from lycosa.output import terminal
+from lycosa.store.db import DONE, CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.types import Exchange, Link, Page, Reply, Verdict, Visit

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.output.waits import Waits, read_waits, waits_for
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.types import Band
 
 NOW = 1_000.0
@@ -32,7 +32,7 @@ def db() -> CrawlDb:
 def test_rank_and_what_is_fetched_first(db: CrawlDb) -> None:
     waits = read_waits(db, 5, NOW)
     assert (waits.ahead, waits.waiting) == (2, 5)
-    assert waits.first == [("http://b/2", 0.9), ("http://a/1", 0.5)]  # of equals the one that was found first
+    assert waits.first == [("http://b/2", 0.9, 1), ("http://a/1", 0.5, 1)]  # of equals the one that was found first
     assert read_waits(db, 2, NOW).ahead == 0
 
 

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.output.why import Step, draw_path, draw_why, read_path, scored, sentence
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.types import BadInput, Band, Explanation, Link, Origin, Page, Reply, Verdict, Visit
 
@@ -63,27 +63,11 @@ def test_a_sitemap_is_named_by_robots_txt() -> None:
 
 # -- why ---------------------------------------------------------------------------------------------------------------
 
-SEED = Step(
-    1,
-    "http://a/",
-    0,
-    "",
-    0.0,
-    0,
-    True,
-    Band.FIRST,
-    Origin.SEED,
-    1,
-    200,
-    final_url="http://a/",
-    relevance=0.25,
-    title="A",
-)
-PAGE = Step(
-    2, "http://a/b", 1, "b", 0.25, 1, True, n=2, status=200, final_url="http://a/c", relevance=0.5, on_topic=True
-)
-MOVED = Step(3, "http://a/c", 2, "", 0.0, 0, True, fate="reached by the redirect above")
-WAITS = Step(4, "http://a/d", 3, "d", 0.5, 2, False, fate="it waits")
+FOUND = Band.FOUND, Origin.PAGE
+SEED = Step(1, "http://a/", 0, "", 0.0, 0, Band.FIRST, Origin.SEED, True, 1, relevance=0.25, title="A")
+PAGE = Step(2, "http://a/b", 1, "b", 0.25, 1, *FOUND, True, 2, final_url="http://a/c", relevance=0.5, on_topic=True)
+MOVED = Step(3, "http://a/c", 2, "", 0.0, 0, *FOUND, True, fate="reached by the redirect above")
+WAITS = Step(4, "http://a/d", 3, "d", 0.5, 2, *FOUND, False, fate="it waits")
 BECAUSE = Explanation("its page is relevant", {"one": 0.25, "other": 0.25}, "score")
 
 

@@ -40,13 +40,13 @@ def test_a_sitemap() -> None:
     assert not page.words
 
 
-def test_a_sitemap_on_another_site_speaks_for_the_site_whose_robots_txt_names_it() -> None:
-    body = urlset("http://www.e.org/a", "http://cdn.example/own", "http://victim.example/b")
-    there = "http://cdn.example/e.org.xml"
+def test_a_sitemap_on_another_host_speaks_for_the_host_whose_robots_txt_names_it() -> None:
+    body = urlset("http://www.e.org/a", "http://cdn.e.org/own", "http://victim.example/b")
+    there = "http://cdn.e.org/www.xml"
     named = Link(there, anchor="http://www.e.org/", origin=Origin.ROBOTS)
-    assert urls(parse(body, there, named)) == ["/a"]
+    assert urls(parse(body, there, named)) == ["/a", "http://cdn.e.org/own"]
     linked = Link(there, source="http://www.e.org/")
-    assert urls(parse(body, there, linked)) == ["http://cdn.example/own"]
+    assert urls(parse(body, there, linked)) == ["http://cdn.e.org/own"]
 
 
 def test_an_index() -> None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 
 Handler = Callable[["EngineServer", str, asyncio.StreamWriter], Awaitable[None]]
 

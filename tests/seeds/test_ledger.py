@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from lycosa.db import CrawlDb
 from lycosa.seeds.engines import EngineFailure, Search, make_engine
 from lycosa.seeds.ledger import Ledger
+from lycosa.store.db import CrawlDb
 
 
 class Echo:

@@ -15,12 +15,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from lycosa import config
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
 from lycosa.seeds.engines import LocalEngine, Search, make_engine
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Source, Sources, Trigger
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.publications import Publications

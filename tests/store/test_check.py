@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.parse import content_digest
 from lycosa.store.check import Findings, check, repair
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Link, Page, Reply, Visit

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lycosa.db import CrawlDb
 from lycosa.errors import BadInput
 from lycosa.store import orders
+from lycosa.store.db import CrawlDb
 
 
 @pytest.fixture

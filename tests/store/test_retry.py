@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.store import retry
+from lycosa.store.db import DONE, WAITING, CrawlDb
 
 _VISIT = "INSERT INTO visits (n, url, final_url, error, detail) VALUES (?, ?, ?, ?, '')"
 

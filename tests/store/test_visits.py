@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import VisitStore
 from lycosa.types import Link, Page, Reply, Verdict, Visit
 

@@ -10,8 +10,8 @@ import pytest
 from lycosa import config
 from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.scope import Scope
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.opic import Opic
 from lycosa.strategy.otie import Otie
 from lycosa.types import BadInput, Deferred, Exchange, Lease, Link, Origin, Page, Reply, Verdict, Visit

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.output.why import read_path, scored
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES, rule_base
 from lycosa.strategy.reasons import HELD_BACK, IN_WORDS
 from lycosa.types import Explains, Explanation, Lease, Link, Notes, Origin, Reply, Scored, Verdict

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.db import CrawlDb
 from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.learned import CALLED, MOST_CREDIT, SOURCES, Learned
 from lycosa.strategy.learned_report import learned
 from lycosa.strategy.link_features import PRIOR

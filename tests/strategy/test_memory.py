@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.kept import PageNote
 from lycosa.strategy.links import SOURCES, Find
 from lycosa.strategy.memory import Memory

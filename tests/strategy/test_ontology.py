@@ -13,10 +13,10 @@ import pytest
 from lycosa import config
 from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.effects import Jobs
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.types import Acts, BadInput, Graph, Lease, Link, Origin, Page, Reply, Sink, Verdict, Visit
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.links import Find, Links
 from lycosa.strategy.online_logistic import Weighed, Weights

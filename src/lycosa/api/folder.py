@@ -11,8 +11,8 @@ from lycosa.api.crawling import Changes, Plan, Summary, Watch
 from lycosa.api.stored import Table
 from lycosa.api.topic import AnyPage, Topic
 from lycosa.api.written import write
-from lycosa.output.rows import Wanted
 from lycosa.rejudge import Report, rejudge_folder
+from lycosa.store.results import Wanted
 from lycosa.types import BadInput, Page, Verdict, Visit
 
 

@@ -9,11 +9,12 @@ import msgspec
 from msgspec.structs import replace
 
 from lycosa import build, config, urls
-from lycosa.db import CrawlDb
-from lycosa.output.rows import TEXT, Wanted, link_columns, link_rows, page_columns, page_rows
+from lycosa.output.rows import TEXT, link_columns, page_columns, page_rows
 from lycosa.output.table import Columns, Row, arrow_table
 from lycosa.pages import stored_text
+from lycosa.store.db import CrawlDb
 from lycosa.store.replies import stored_replies
+from lycosa.store.results import Wanted, link_rows
 from lycosa.store.warc import MAX_BODY_BYTES, read_record, to_response
 from lycosa.types import BadInput, Link, Page, Reply, Verdict, Visit
 

@@ -7,10 +7,10 @@ import typer
 
 from lycosa import config
 from lycosa.cli.folder import Dir
-from lycosa.db import CrawlDb
 from lycosa.parse import content_digest
 from lycosa.run import lock
 from lycosa.store import check as store
+from lycosa.store.db import CrawlDb
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 

@@ -9,12 +9,13 @@ import typer
 
 from lycosa import config, ontology
 from lycosa.cli.folder import Dir
-from lycosa.db import CrawlDb
 from lycosa.output import skos, xtm
-from lycosa.output.rows import TEXT, Wanted, link_columns, link_rows, page_columns, page_rows
+from lycosa.output.rows import TEXT, link_columns, page_columns, page_rows
 from lycosa.output.subjects import found_pages
 from lycosa.output.table import write_table
 from lycosa.pages import stored_text
+from lycosa.store.db import CrawlDb
+from lycosa.store.results import Wanted, link_rows
 from lycosa.types import BadInput
 
 

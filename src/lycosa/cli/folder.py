@@ -15,12 +15,11 @@ from msgspec.structs import replace
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
-from lycosa.db import CrawlDb
 from lycosa.output import terminal
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
 from lycosa.output.progress import Progress
-from lycosa.output.report import Report, read_report, relevance_order
+from lycosa.output.report import Report, read_report
 from lycosa.output.show import draw
 from lycosa.output.side_by_side import draw_beside, names, side_by_side
 from lycosa.output.waits import read_waits
@@ -29,6 +28,8 @@ from lycosa.process import prepare_process
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import relevance_order
 from lycosa.strategy import learned_report
 from lycosa.types import BadInput, Explains, Explanation, Stateful
 

@@ -10,12 +10,12 @@ import typer
 from lycosa import config
 from lycosa.again import to_toml
 from lycosa.cli.folder import Dir, complete_report, is_running
-from lycosa.db import CrawlDb
+from lycosa.files import unwritable, write_whole
 from lycosa.output.html import page, without_secrets
 from lycosa.output.picture import harvest_svg
-from lycosa.output.report import relevance_order
 from lycosa.output.show import status
-from lycosa.types import BadInput
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import relevance_order
 
 NAME = "report.html"
 _TOP = 25  # pages and hosts
@@ -40,10 +40,8 @@ def report(
         now,
     )
     out = out or directory / NAME
-    part = out.with_name(f"{out.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(out)
+        write_whole(out, text.encode())
     except OSError as error:
-        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+        raise unwritable(out, error) from None
     typer.echo(f"report written to {out}")

@@ -94,4 +94,4 @@ def sample_pages() -> list[Page]:
             "http://a.example/\u8718\u86db", "\u8718\u86db", "\u8718\u86db \U0001f577", ("\u8718\u86db",), language="ja"
         ),
     ]
-    return [*(visit.page for visit in web() if visit.digest and not visit.duplicate_of), *odd]
+    return [*(visit.page for visit in web() if visit.is_distinct), *odd]

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from lycosa import config, urls
-from lycosa.db import CrawlDb
 from lycosa.fetch.http import ANY
 from lycosa.fetch.retries import Retries, is_passing
 from lycosa.fetch.robots_file import MOST_BYTES, Rules
+from lycosa.store.db import CrawlDb
+from lycosa.store.robots import StoredRobots, store_robots, stored_robots
 from lycosa.types import Deferred, Lease, Link, Reply
 
 _DAY_S = 86_400.0
@@ -68,15 +69,11 @@ class Robots:
     def _rules_for(self, origin: str) -> Rules | None:
         rules = self._rules.get(origin)
         if rules is None:
-            row = self._stored(origin)
-            if row is None:
+            stored = stored_robots(self._db, origin)
+            if stored is None:
                 return None
-            rules = self._keep(origin, Rules(row[0], self.agent, row[1], row[2]))
+            rules = self._keep(origin, Rules(stored.body, self.agent, stored.verdict, stored.expires_at))
         return rules if rules.expires_at > self._now() else None
-
-    def _stored(self, origin: str) -> tuple[bytes, str, float] | None:
-        row = self._db.execute("SELECT body, verdict, expires_at FROM robots WHERE origin=?", (origin,)).fetchone()
-        return (row[0], row[1], row[2]) if row else None
 
     def _settle(self, origin: str) -> Rules | None:
         """Rules for a robots.txt that moved to a closed host, where nobody will ever fetch it: what is known of it from
@@ -86,8 +83,8 @@ class Robots:
             return None
         del self._moved[origin]
         place = urls.origin(target)
-        known = self._stored(place) if target == f"{place}/robots.txt" else None
-        if known and known[2] > self._now():
+        known = stored_robots(self._db, place) if target == f"{place}/robots.txt" else None
+        if known and known.expires_at > self._now():
             return self._learn(origin, *known)
         return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
 
@@ -115,7 +112,7 @@ class Robots:
 
     def _learn(self, origin: str, body: bytes, verdict: str, expires_at: float) -> Rules:
         rules = Rules(body, self.agent, verdict, expires_at)
-        self._db.execute("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", (origin, body, verdict, expires_at))
+        store_robots(self._db, origin, StoredRobots(body, verdict, expires_at))
         if rules.sitemaps:
             self._offer(origin, rules.sitemaps)
         return self._keep(origin, rules)

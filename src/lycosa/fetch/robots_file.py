@@ -16,7 +16,6 @@ MOST_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB; the rest is ignored
 MOST_RULES = 10_000  # of our group; the rest is ignored
 MOST_WILDCARDS = 1_000  # of those, with a '*': each is searched for in every URL
 MOST_SITEMAPS = 1_000
-_MOST_ELSEWHERE = 3  # sitemaps on other sites
 
 _AGENT = "user-agent"
 _FIELDS = {  # what Protego understands, with the slips it forgives, and what it means
@@ -51,13 +50,12 @@ class Rules:
 
 
 def sitemaps_of(origin: str, named: Iterable[str]) -> list[Link]:
-    """The sitemaps that a robots.txt names: all of its own site, and a few that lie elsewhere, which may speak for this
-    site only. Their anchor is the site, so that whoever reads them knows for whom they speak."""
+    """The sitemaps of its own site that a robots.txt names: it has no say about those of others. Their anchor tells for
+    which host each of them may speak, wherever it lies."""
     base, site = urls.Base(f"{origin}/"), urls.registered_domain(urls.hostname(f"{origin}/"))
-    found = [*dict.fromkeys(base.join(text) if text.startswith("/") else urls.from_person(text) for text in named)]
+    found = dict.fromkeys(base.join(text) if text.startswith("/") else urls.from_person(text) for text in named)
     own = [url for url in found if url and urls.registered_domain(urls.hostname(url)) == site]
-    others = [url for url in found if url and url not in {*own}][:_MOST_ELSEWHERE]
-    return [Link(url, anchor=f"{origin}/", origin=Origin.ROBOTS) for url in own + others]
+    return [Link(url, anchor=f"{origin}/", origin=Origin.ROBOTS) for url in own]
 
 
 def ours(text: str, agent: str) -> tuple[list[str], tuple[str, ...]]:

@@ -15,7 +15,6 @@ from functools import reduce
 from msgspec.structs import replace
 
 from lycosa import config, urls
-from lycosa.db import DONE, WAITING, CrawlDb
 from lycosa.frontier.batch import Batch, group
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import chosen
@@ -29,6 +28,7 @@ from lycosa.frontier.status import Outlook, status_of
 from lycosa.frontier.table import LEASED, UrlTable, make_row
 from lycosa.frontier.view import FrontierView
 from lycosa.frontier.waiters import Waiters
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 

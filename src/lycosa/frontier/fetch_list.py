@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Callable
 from heapq import heapify, heappop, heapreplace
 
-from lycosa.db import CrawlDb
 from lycosa.frontier.hosts import Hosts
 from lycosa.frontier.priority import rank_of, score_of
+from lycosa.store.db import CrawlDb
 from lycosa.types import Band
 
 

@@ -8,7 +8,6 @@ from heapq import heappop, heappush
 from math import inf
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING
 from lycosa.frontier.errands import Errand, Errands
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import Focus
@@ -16,6 +15,7 @@ from lycosa.frontier.hosts import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
 from lycosa.frontier.rests import FULL
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import LEASED, UrlTable
+from lycosa.store.db import DONE, WAITING
 from lycosa.types import Deferred, Lease, Link, Origin, Reply
 
 CLOSED_S = 6 * 3_600.0  # after this time a host that could not be reached gets another try

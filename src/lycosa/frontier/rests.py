@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from lycosa.db import CrawlDb
 from lycosa.frontier.focus import PATIENCE_S
 from lycosa.frontier.hosts import UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.store.db import CrawlDb
 from lycosa.store.host_rows import HostRow, HostRows
 
 FULL = "max_pages_per_host"  # why a host is closed

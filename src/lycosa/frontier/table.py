@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING
 from lycosa.frontier.batch import Batch
 from lycosa.frontier.priority import rank_of
+from lycosa.store.db import DONE, WAITING
 from lycosa.store.url_rows import Known, Row, UrlRows
 from lycosa.types import Band, Graph, Link
 

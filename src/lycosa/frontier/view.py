@@ -4,9 +4,9 @@ from __future__ import annotations  # array[int] is a type before Python 3.12 on
 
 from array import array
 
-from lycosa.db import WAITING, CrawlDb
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import UrlTable
+from lycosa.store.db import WAITING, CrawlDb
 from lycosa.types import Graph
 
 

@@ -5,7 +5,6 @@
 Integers and arrays are little-endian. Every array has an entry in the header: its name, type and shape.
 """
 
-import os
 import struct
 from collections.abc import Mapping
 from math import prod
@@ -17,6 +16,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from lycosa.files import write_whole
 from lycosa.types import BadInput
 
 NAME = "topic.model"
@@ -56,12 +56,7 @@ def save(path: Path, kind: str, facts: msgspec.Struct, arrays: Mapping[str, NDAr
     check = xxhash.xxh3_64()
     for part in parts:
         check.update(part)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(b"".join([*parts, _CHECK.pack(check.intdigest())]))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, b"".join([*parts, _CHECK.pack(check.intdigest())]))
 
 
 def load(path: Path, kind: str, facts: type[Facts]) -> tuple[Facts, Arrays]:

@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import build, config
+from lycosa.files import write_whole
 from lycosa.lab import baselines, results
 from lycosa.lab.answer import Pages
 from lycosa.lab.judges import Miner, judge_of
@@ -157,10 +158,8 @@ def run(job: Job) -> None:
     crawl = crawl_web(asked, prepared.seeds, judge, strategy, task.pages, settings, latency_s=job.latency_s)
     timing = Timing(round(time.perf_counter() - started, 3), round(time.process_time() - cpu, 3))
     kept = Kept(job.key, measure(prepared, job.strategy, job.repeat, crawl, web), timing)
-    part = Path(job.path).with_suffix(".part")
-    with writing(part):
-        part.write_bytes(msgspec.json.encode(kept))
-        part.replace(job.path)
+    with writing(Path(job.path)):
+        write_whole(Path(job.path), msgspec.json.encode(kept))
 
 
 @lru_cache(maxsize=4)

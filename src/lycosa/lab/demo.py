@@ -20,7 +20,6 @@ from rich.table import Table
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.db import CrawlDb
 from lycosa.errors import LycosaError
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.serve import Server
@@ -30,6 +29,8 @@ from lycosa.output.progress import Progress
 from lycosa.output.show import chart
 from lycosa.parse.memory import keep_memory
 from lycosa.run import Run, lock
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import page_addresses
 from lycosa.types import BadInput
 
 TOPIC = "astronomy"
@@ -91,11 +92,9 @@ async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Con
     if console.is_terminal:  # the live display is gone with its context
         console.print(progress.line(summary), soft_wrap=True, highlight=False)
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
-    rows = db.execute(
-        "SELECT final_url FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
-    ).fetchall()
+    addresses = page_addresses(db)
     db.close()
-    return Found([WEB.topic_of(url) == TOPIC for (url,) in rows], int(summary["relevant"]))
+    return Found([WEB.topic_of(url) == TOPIC for url in addresses], int(summary["relevant"]))
 
 
 def compare(found: dict[str, Found], console: Console) -> None:

@@ -18,6 +18,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 from msgspec import Struct
 
 from lycosa import urls
+from lycosa.files import write_whole
 from lycosa.store.warc import Response, read_responses
 from lycosa.types import BadInput
 
@@ -125,15 +126,10 @@ def _load(place: Path) -> Index | None:
 
 def _keep(index: Index, place: Path) -> None:
     """Write it whole or not at all; where there is no room, the file is read through again the next time."""
-    part = place.with_name(f"{place.name}.{os.getpid()}.part")
     data = msgspec.msgpack.encode(index)
-    try:
+    with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(_MAGIC + xxhash.xxh3_64_digest(data) + data)
-        part.replace(place)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()
+        write_whole(place, _MAGIC + xxhash.xxh3_64_digest(data) + data)
 
 
 def _make(path: Path, size: int, mtime_ns: int) -> Index:

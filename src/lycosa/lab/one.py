@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from lycosa import config
 from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
@@ -23,6 +22,7 @@ from lycosa.lab.recorded import start_urls
 from lycosa.lab.replay import Fenced, ReplayFetcher, Web
 from lycosa.loops import blocking
 from lycosa.parse import Parsers, content_digest
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals
 from lycosa.types import Judge, Link, Origin, Sink, Strategy, Visit
 
@@ -119,7 +119,7 @@ class Fetches:
                 link.url,
                 reply.url,
                 reply.error,
-                not reply.error and bool(visit.digest),
+                visit.is_page,
                 visit.duplicate_of,
                 verdict.relevance,
                 verdict.on_topic,

@@ -1,14 +1,13 @@
 """The web of a crawl: is what it recorded whole, and what is in it? Several WARCs can become one."""
 
-import os
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from lycosa import urls
+from lycosa.files import replacing
 from lycosa.lab.index import forget_index, index_of, move_index
 from lycosa.lab.recorded import RecordedWeb, warc_files
 from lycosa.lab.writing import make_folder, writing
@@ -47,20 +46,16 @@ def merge(path: Path, out: Path) -> None:
     """Put all WARCs of a recording into one file, whole or not at all. WARCs are made to be joined end to end."""
     files = warc_files(path)
     _check_form(files, out)
-    part = out.with_name(f".{os.getpid()}.{out.name}")
     make_folder(out.parent)
-    try:
-        with writing(out):
+    with writing(out), replacing(out) as part:
+        try:
             _join(files, part)
             lost = len(RecordedWeb(path).open()) - len(RecordedWeb(part).open())
             if lost:
                 raise BadInput(f"{path}: a damaged file cannot be joined with others: {lost} addresses would be lost")
-            part.replace(out)
-            move_index(part, out)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        forget_index(part)
+            move_index(part, out)  # it names the size and time of this file, so no other can be mistaken for it
+        finally:
+            forget_index(part)
 
 
 def _check_form(files: Sequence[Path], out: Path) -> None:

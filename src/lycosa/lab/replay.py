@@ -8,12 +8,12 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.db import CrawlDb
 from lycosa.fetch.http import ANY
 from lycosa.fetch.redirects import Redirects
 from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots import Robots
 from lycosa.lab.answer import CLOSE, Answer, Pages, Site
+from lycosa.store.db import CrawlDb
 from lycosa.types import Deferred, Exchange, Fetcher, Lease, Link, Reply
 
 _NOT_RECORDED = Answer(status=404)

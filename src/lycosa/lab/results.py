@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from lycosa.files import write_whole
 from lycosa.lab import metrics
 from lycosa.lab.answer import Pages
 from lycosa.lab.one import LabCrawl
@@ -89,10 +90,8 @@ def encode(results: Results, timings: bool = True) -> bytes:
 
 def save(results: Results, path: Path) -> None:
     """The whole file or nothing."""
-    part = path.with_name(f"{path.name}.part")
     with writing(path):
-        part.write_bytes(encode(results))
-        part.replace(path)
+        write_whole(path, encode(results))
 
 
 def load(path: Path) -> Results:

@@ -1,11 +1,11 @@
-"""Write a file whole or not at all; whatever is in the way is one clear line."""
+"""A file that a user named: written whole or not at all; whatever is in the way is one clear line."""
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
+from lycosa import files
 from lycosa.types import BadInput
 
 
@@ -18,18 +18,9 @@ def replacing(out: Path) -> Iterator[BinaryIO]:
     path = out.resolve()
     if path.is_dir() or not path.parent.is_dir():
         raise BadInput(f"{path}: " + ("is a folder, not a file" if path.is_dir() else "no such folder to write it in"))
-    part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
+    in_place = path.exists() and not path.is_file()
     try:
-        with part.open("wb") as file:
+        with nullcontext(path) if in_place else files.replacing(path) as part, part.open("wb") as file:
             yield file
-        if part != path:
-            os.replace(part, path)
     except OSError as error:
-        raise unwritable(out, error) from None
-    finally:
-        if part != path:
-            part.unlink(missing_ok=True)
-
-
-def unwritable(what: Path | str, error: OSError) -> BadInput:
-    return BadInput(f"{what}: cannot be written: {error.strerror or error}")
+        raise files.unwritable(out, error) from None

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import relevances
 
 BINS = 20  # steps of 5 from 0 to 100
 _BAR = 24  # letters of the longest bar
@@ -34,9 +35,7 @@ def histograms(folders: Sequence[Path], bins: int = BINS) -> list[Phase]:
 def _phase(folder: Path, bins: int) -> Phase:
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
     try:
-        found = np.array(
-            db.execute("SELECT relevance FROM visits WHERE relevance IS NOT NULL").fetchall(), float
-        ).ravel()
+        found = np.array(relevances(db), float)
     finally:
         db.close()
     counts, _ = np.histogram(np.clip(found, 0.0, 1.0), bins, (0.0, 1.0))

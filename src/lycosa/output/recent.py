@@ -16,7 +16,7 @@ class Recent:
         self._good: dict[str, str] = {}
 
     def write(self, visit: Visit) -> None:
-        if visit.reply.error or not visit.digest:
+        if not visit.is_page:
             return
         self._on_topic.append(visit.verdict.on_topic)
         if visit.verdict.on_topic:

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from lycosa.db import CrawlDb
+from lycosa.store import known, visited
+from lycosa.store.db import CrawlDb
 
 CURVE_POINTS = 60
 
@@ -67,55 +68,31 @@ class Report(Struct, frozen=True):
 
 
 def read_report(db: CrawlDb, top: int = 10) -> Report:
-    totals = db.execute(
-        "SELECT count(*), coalesce(sum(error = '' AND digest != '' AND duplicate_of = ''), 0),"
-        " coalesce(sum(on_topic), 0),"
-        " coalesce(avg(relevance), 0.0), coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
-    ).fetchone()
-    visits, pages, relevant, mean, duplicates, size = totals
-    known, next_due, outlook = _outlook(db)
-    waiting = outlook.get("waiting", 0)
+    totals, hosts = visited.tally(db), _hosts(db)
+    outlook = msgspec.json.decode(db.get("outlook", "{}"), type=dict[str, Any])  # of the frontier at the last commit
     return Report(
         strategy=db.get("strategy"),
         ended=db.get("ended"),
-        visits=visits,
-        pages=pages,
-        relevant=relevant,
-        harvest_rate=relevant / pages if pages else 0.0,
-        mean_relevance=mean,
-        duplicates=duplicates,
-        bytes=size,
+        visits=totals.visits,
+        pages=totals.pages,
+        relevant=totals.relevant,
+        harvest_rate=totals.relevant / totals.pages if totals.pages else 0.0,
+        mean_relevance=totals.mean_relevance,
+        duplicates=totals.duplicates,
+        bytes=totals.bytes,
         seconds=float(db.get("spent_s", "0")),
-        known=known,
-        waiting=waiting,
-        next_due=next_due,
+        known=known.count_urls(db),
+        waiting=outlook.get("waiting", 0),
+        next_due=outlook.get("next_due") or 0.0,
         status=str(outlook.get("status", "")),
-        errors=dict(
-            db.execute("SELECT error, count(*) AS n FROM visits WHERE error != '' GROUP BY error ORDER BY n DESC")
-        ),
+        errors=visited.errors(db),
         refused=msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]),
-        curve=harvest_curve(relevance_order(db), CURVE_POINTS),
-        best=[BestPage(*row) for row in db.execute(_BEST, (top,))],
-        hosts=_hosts(db, top),
-        n_hosts=db.execute("SELECT count(*) FROM hosts").fetchone()[0],
+        curve=harvest_curve(visited.relevance_order(db), CURVE_POINTS),
+        best=[BestPage(*page) for page in visited.best_pages(db, top)],
+        hosts=hosts[:top],
+        n_hosts=len(hosts),
         search=msgspec.json.decode(text, type=SearchReport) if (text := db.get("search")) else None,
     )
-
-
-def _outlook(db: CrawlDb) -> tuple[int, float, dict[str, Any]]:
-    """Known URLs, when the next host is due, and how the frontier stood at the last commit."""
-    known = db.execute("SELECT count(*) FROM urls").fetchone()[0]
-    outlook = msgspec.json.decode(db.get("outlook", "{}"), type=dict[str, Any])
-    return known, outlook.get("next_due") or 0.0, outlook
-
-
-_ON_TOPIC = "SELECT on_topic FROM visits WHERE error = '' AND digest != '' AND duplicate_of = '' ORDER BY n"
-_BEST = "SELECT url, title, relevance, label FROM visits WHERE relevance IS NOT NULL ORDER BY relevance DESC, n LIMIT ?"
-
-
-def relevance_order(db: CrawlDb) -> list[bool]:
-    """For each page in the order of fetching: is it relevant?"""
-    return [bool(row[0]) for row in db.execute(_ON_TOPIC)]
 
 
 def harvest_curve(pages: Sequence[bool], points: int) -> list[float]:
@@ -132,15 +109,14 @@ def harvest_curve(pages: Sequence[bool], points: int) -> list[float]:
     return curve
 
 
-def _hosts(db: CrawlDb, top: int) -> list[HostReport]:
-    """The hosts that gave most relevant pages, counted by the address that answered."""
+def _hosts(db: CrawlDb) -> list[HostReport]:
+    """Those that gave most relevant pages first, counted by the address that answered."""
     relevant: dict[str, int] = {}
-    for url, count in db.execute("SELECT final_url, count(*) FROM visits WHERE on_topic GROUP BY final_url"):
+    for url, count in visited.count_relevant_by_address(db):
         name = url.split("/", 3)[2]
         relevant[name] = relevant.get(name, 0) + count
-    rows = db.execute("SELECT name, pages, failures, due_at, closed FROM hosts").fetchall()
     reports = [
         HostReport(name, pages, relevant.get(name, 0), failures, due_at, closed)
-        for name, pages, failures, due_at, closed in rows
+        for name, pages, failures, due_at, closed in known.hosts(db)
     ]
-    return sorted(reports, key=lambda host: (-host.relevant, -host.pages, host.host))[:top]
+    return sorted(reports, key=lambda host: (-host.relevant, -host.pages, host.host))

@@ -3,14 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
-
-from lycosa.db import CrawlDb
 from lycosa.ontology.concepts import Concepts
-
-_RELEVANT = (
-    "SELECT final_url, title, relevance, why FROM visits WHERE on_topic AND error = '' AND relevance >= ? ORDER BY n"
-)
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import relevant_pages
 
 
 class Found(NamedTuple):
@@ -27,6 +22,5 @@ def found_pages(db: CrawlDb, concepts: Concepts, min_relevance: float = 0.0) -> 
     ids: dict[str, list[str]] = {}
     for concept in concepts:
         ids.setdefault(concept.label, []).append(concept.id)
-    for url, title, relevance, why in db.execute(_RELEVANT, (min_relevance,)):
-        reasons = msgspec.json.decode(why, type=dict[str, float]) if why else {}
-        yield Found(url, title, relevance, {id: part for label, part in reasons.items() for id in ids.get(label, ())})
+    for url, title, relevance, why in relevant_pages(db, min_relevance):
+        yield Found(url, title, relevance, {id: part for label, part in why.items() for id in ids.get(label, ())})

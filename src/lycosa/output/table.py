@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from msgspec.json import Encoder
 
-from lycosa.output.files import replacing, unwritable
+from lycosa.files import unwritable
+from lycosa.output.files import replacing
 from lycosa.types import BadInput
 
 if TYPE_CHECKING:

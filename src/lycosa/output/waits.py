@@ -1,12 +1,14 @@
 """What does a URL wait for, and what is fetched instead? Read from crawl.db, where every waiting URL has its score."""
 
 import time
-from itertools import islice
 
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import WAITING, CrawlDb
+from lycosa.store import robots
+from lycosa.store.db import CrawlDb
+from lycosa.store.known import host_of, url_of
+from lycosa.store.waiting import ahead_of, count_waiting
 from lycosa.types import Band
 
 _SHOWN = 3
@@ -27,39 +29,20 @@ class Waits(Struct, frozen=True):
 
 def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
     """How things stand for a waiting URL; `refused` says why the scope refuses it, if it does."""
-    url, score, band = db.execute("SELECT url, score, band FROM urls WHERE id = ?", (number,)).fetchone()
-    host, origin = urls.host(url), urls.origin(url)
-    row = db.execute("SELECT due_at, closed FROM hosts WHERE name = ?", (host,)).fetchone()
-    due_at, closed = row or (0.0, "")
-    known = db.execute("SELECT 1 FROM robots WHERE origin = ? AND expires_at > ?", (origin, now)).fetchone()
-    ahead, first = _ahead(db, number, score, band)
+    known = url_of(db, number)
+    assert known, number
+    host = host_of(db, urls.host(known.url))
+    ahead, first = ahead_of(db, known, _SHOWN)
     return Waits(
         ahead,
-        db.execute("SELECT count(*) FROM urls WHERE state = ?", (WAITING,)).fetchone()[0],
+        count_waiting(db),
         first,
-        host,
-        due_at if due_at > now else 0.0,
-        not known,
-        f"its host is closed: {closed}" if closed else f"out of scope ({refused})" if refused else "",
+        host.name,
+        host.due_at if host.due_at > now else 0.0,
+        not robots.holds(db, urls.origin(known.url), now),
+        f"its host is closed: {host.closed}" if host.closed else f"out of scope ({refused})" if refused else "",
         db.get("ended"),
     )
-
-
-def _ahead(db: CrawlDb, number: int, score: float, band: int) -> tuple[int, list[tuple[str, float, int]]]:
-    """How many come before it, and the best of them. Where a strategy fetches by lists, its list comes first."""
-    listed = [int(name) for name in db.get("list").split()]
-    before = ", ".join(map(str, listed[: listed.index(number)] if number in listed else listed))
-    better = "" if number in listed else " OR (band, score, -id) > (?, ?, ?)"  # of equals the first found
-    closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
-    those = f"FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
-    values = (band, score, -number) if better else ()
-    best_first = f"SELECT url, score, band {those} ORDER BY id IN ({before}) DESC, band DESC, score DESC, id"
-    if not closed:
-        count: int = db.execute(f"SELECT count(*) {those}", values).fetchone()[0]
-        return count, db.execute(f"{best_first} LIMIT {_SHOWN}", values).fetchall()
-    rows = (row for row in db.execute(best_first, values) if urls.host(row[0]) not in closed)
-    first = list(islice(rows, _SHOWN))
-    return len(first) + sum(1 for _ in rows), first
 
 
 def waits_for(waits: Waits) -> list[str]:

@@ -1,25 +1,19 @@
 """Why a URL was fetched, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
 
 from collections.abc import Mapping
-from typing import Any
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
 from lycosa import urls
-from lycosa.db import DONE, CrawlDb
 from lycosa.output.terminal import printable
 from lycosa.output.waits import Waits, waits_for
+from lycosa.store.db import CrawlDb
+from lycosa.store.known import KnownUrl, host_of, path_to
+from lycosa.store.visited import LastVisit, last_visits
 from lycosa.types import BadInput, Band, Explanation, Link, Origin, Scored, Verdict
 
-_KNOWN = "SELECT id, url, source, anchor, score, depth, state, band, origin FROM urls WHERE"
-_VISITED = (
-    "SELECT url, score, n, status, error, detail, final_url, title, relevance, on_topic, label, why, duplicate_of"
-    " FROM visits WHERE url IN ({}) ORDER BY n"
-)
 _STARTS = (Origin.SEED, Origin.SEARCH)
 _NAMED = {
     Origin.SEED: "it is a seed",
@@ -37,9 +31,9 @@ class Step(Struct, frozen=True):
     anchor: str
     score: float
     depth: int
+    band: int
+    origin: int
     is_done: bool
-    band: int = Band.FOUND
-    origin: int = Origin.PAGE
     n: int = 0  # 0: not visited
     status: int = 0
     error: str = ""
@@ -62,42 +56,19 @@ class Step(Struct, frozen=True):
 def read_path(db: CrawlDb, text: str) -> list[Step]:
     """From the seed to the URL; BadInput if the crawl does not know it."""
     url = urls.from_person(text)
-    row = db.execute(f"{_KNOWN} url = ?", (url,)).fetchone() if url else None
-    if row is None:
+    path = path_to(db, url)
+    if not path:
         raise BadInput(f"{text}: this crawl does not know the URL")
-    rows = [row]
-    while (source := rows[-1][2]) and source not in {found[0] for found in rows}:
-        row = db.execute(f"{_KNOWN} id = ?", (source,)).fetchone()
-        if row is None:
-            break
-        rows.append(row)
-    steps = [_step(row) for row in rows]
-    visits = _visits(db, [step.url for step in steps])
-    return [_visited(db, step, visits.get(step.url)) for step in steps[::-1]]
+    visits = last_visits(db, [known.url for known in path])
+    return [_step(db, known, visits.get(known.url)) for known in path[::-1]]
 
 
-def _step(row: tuple[Any, ...]) -> Step:
-    number, url, source, anchor, score, depth, state, band, origin = row
-    return Step(number, url, source, anchor, score, depth, state == DONE, band, origin)
-
-
-def _visits(db: CrawlDb, path: list[str]) -> dict[str, tuple[Any, ...]]:
-    """The last visit of each URL, read at once: the table has no index on URLs."""
-    rows = db.execute(_VISITED.format(", ".join("?" * len(path))), path).fetchall()
-    return {row[0]: row[1:] for row in rows}
-
-
-def _visited(db: CrawlDb, step: Step, visit: tuple[Any, ...] | None) -> Step:
-    if visit is None:
-        closed = db.execute("SELECT closed FROM hosts WHERE name = ?", (urls.host(step.url),)).fetchone()
-        fate = f"its host is closed: {closed[0]}" if closed and closed[0] else "it waits"
-        return replace(step, fate="reached by the redirect above" if step.is_done else fate)
-    names = ("score", "n", "status", "error", "detail", "final_url", "title", "relevance", "on_topic", "label", "why")
-    values = dict(zip((*names, "duplicate_of"), visit, strict=True))
-    values["on_topic"] = bool(values["on_topic"])
-    values["score"] = values["score"] or 0.0
-    values["why"] = msgspec.json.decode(values["why"] or "{}", type=dict[str, float])
-    return replace(step, **values)
+def _step(db: CrawlDb, known: KnownUrl, visit: LastVisit | None) -> Step:
+    if visit:
+        return Step(**known._asdict() | visit._asdict() | {"score": visit.score or 0.0})  # it is that of the visit
+    closed = host_of(db, urls.host(known.url)).closed
+    fate = f"its host is closed: {closed}" if closed else "it waits"
+    return Step(*known, fate="reached by the redirect above" if known.is_done else fate)
 
 
 def scored(path: list[Step]) -> Scored:
@@ -105,8 +76,8 @@ def scored(path: list[Step]) -> Scored:
     step = path[-1]
     pages = [page for page in path[:-1] if page.relevance is not None]
     page = pages[-1] if pages and step.source else None  # a redirect may stand between them
-    link = Link(step.url, path[-2].url if step.source and len(path) > 1 else "", step.anchor, step.depth)
-    link = replace(link, origin=Origin(step.origin))
+    source = path[-2].url if step.source and len(path) > 1 else ""
+    link = Link(step.url, source, step.anchor, step.depth, origin=Origin(step.origin))
     verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
     return Scored(link, step.score, bool(step.n), verdict, bool(page and page.origin in _STARTS), step.id)
 

@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from lycosa.parse.charset import to_utf8
 from lycosa.types import Link, Origin, Page, Reply
-from lycosa.urls import canonical, hostname, registered_domain
+from lycosa.urls import canonical, hostname
 
 _GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536
@@ -72,14 +72,10 @@ def _speaks_for(reply: Reply) -> list[str]:
     """The URLs whose hosts a sitemap may speak for: where it was found at last, and where it was looked for. The latter
     only if a seed, a robots.txt or the host itself led there: anybody can link to an open redirect of somebody else."""
     link = reply.link
-    if link.origin == Origin.ROBOTS and not _same_site(link.anchor, link.url):
-        return [link.anchor]  # it lies elsewhere, and nobody asked that other site
+    if link.origin == Origin.ROBOTS:  # which named the host it is about
+        return [reply.url or link.url, link.url, link.anchor]
     from_stranger = link.source and not f".{hostname(link.url)}".endswith(_site(link.source))
     return [reply.url or link.url] if from_stranger else [reply.url or link.url, link.url]
-
-
-def _same_site(one: str, other: str) -> bool:
-    return registered_domain(hostname(one)) == registered_domain(hostname(other))
 
 
 def _site(url: str) -> str:

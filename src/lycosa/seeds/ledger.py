@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from lycosa.db import CrawlDb
 from lycosa.seeds.engines import Engine, EngineFailure, Search
 from lycosa.seeds.queries import normal
+from lycosa.store.db import CrawlDb
+from lycosa.store.searches import Searches
 from lycosa.types import Clock
 
 _DAY_S = 86_400
-_TABLE = "CREATE TABLE IF NOT EXISTS searches (query TEXT PRIMARY KEY, urls TEXT, asked_at REAL) WITHOUT ROWID"
 _KEY = "search"  # in the table meta
 _MOST_FAILED = 100_000
 
@@ -44,6 +44,7 @@ class Ledger:
         self.engine = engine
         self.account = Account()
         self._db = db
+        self._searches = Searches(db)
         self._rules = rules
         self._clock = clock
         self._is_paused = is_paused
@@ -52,7 +53,7 @@ class Ledger:
 
     async def open(self) -> None:
         """After the database is open."""
-        self._db.execute(_TABLE)
+        self._searches.open()
         if text := self._db.get(_KEY):
             self.account = msgspec.json.decode(text, type=Account)
         await self.engine.open()
@@ -69,17 +70,14 @@ class Ledger:
     def knows(self, query: str, site: str) -> bool:
         """Was this asked before?"""
         key = _key(query, site)
-        return (
-            key in self._failed
-            or self._db.execute("SELECT 1 FROM searches WHERE query=?", (key,)).fetchone() is not None
-        )
+        return key in self._failed or key in self._searches
 
     async def search(self, query: str, site: str, k: int) -> list[str]:
         """The answer, from memory if it was asked before; nothing if the engine may not be asked or fails."""
         key = _key(query, site)
-        row = self._db.execute("SELECT urls FROM searches WHERE query=?", (key,)).fetchone()
-        if row:
-            return msgspec.json.decode(row[0], type=list[str])[:k]
+        known = self._searches.get(key)
+        if known is not None:
+            return known[:k]
         await self._pause()
         if not self.ready():
             return []
@@ -90,8 +88,7 @@ class Ledger:
             self._fail(key, failure)
             return []
         self.account.failures, self.account.trouble = 0, ""
-        values = (key, msgspec.json.encode(found).decode(), self._clock.now())
-        self._db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
+        self._searches.put(key, found, self._clock.now())
         self._write(commit=False)  # with the links that are made of it, or a kill would lose them
         return found
 

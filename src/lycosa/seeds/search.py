@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import WAITING, CrawlDb
 from lycosa.seeds.engines import Search
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.queries import MOST_BYTES, Note, distinct, from_items, from_notes, list_items
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import latest_relevant, tally
+from lycosa.store.waiting import waiting_with
 from lycosa.types import Band, Link, Origin, Targets, Visit
 
 _MOST_NAMED = 10_000  # target URLs that may become sources
@@ -126,18 +127,15 @@ class SearchStep:
 
     def load(self, db: CrawlDb) -> None:
         """Go on where the last run ended: with the relevant pages it saw last."""
-        rows = db.execute("SELECT url, title, why FROM visits WHERE on_topic ORDER BY n DESC LIMIT ?", (_MOST_NOTES,))
-        for url, title, why in reversed(rows.fetchall()):
-            self._notes.append(Note(title, msgspec.json.decode(why, type=dict[str, float]) if why else {}))
+        for url, title, why in latest_relevant(db, _MOST_NOTES):
+            self._notes.append(Note(title, why))
             if not self.targets or self.targets.is_target(url):
                 self.sources.keep(Source(url))  # without its body: queries come from the notes
-        judged = "error = '' AND digest != '' AND duplicate_of = ''"
-        counts = f"SELECT coalesce(sum({judged}), 0), coalesce(sum(on_topic), 0) FROM visits"
-        self._pages, self._relevant = db.execute(counts).fetchone()
+        totals = tally(db)
+        self._pages, self._relevant = totals.pages, totals.relevant
         if self.targets:
-            waiting = "SELECT url FROM urls WHERE state=? AND score >= ? AND band=?"
-            rows = db.execute(waiting, (WAITING, self.targets.target_score, Band.FOUND))
-            self._open.update(urls.key(url) for (url,) in rows if self.targets.is_target(url))
+            waiting = waiting_with(db, self.targets.target_score)
+            self._open.update(urls.key(url) for url in waiting if self.targets.is_target(url))
 
     # -- watching -----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple, cast
 from isal import isal_zlib
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING, CrawlDb
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.visits import warc_end
 from lycosa.store.warc import Record, WarcWriter, file_number, sha1_base32, to_response, uri
 from lycosa.types import BadInput

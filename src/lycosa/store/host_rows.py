@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 
 
 class HostRow(NamedTuple):

@@ -7,8 +7,9 @@ import msgspec
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import WAITING, CrawlDb
 from lycosa.errors import BadInput
+from lycosa.store.db import WAITING, CrawlDb
+from lycosa.store.known import closed_hosts
 
 _ADDED, _EXCLUDED = "added_seeds", "excluded"  # keys of the table meta
 
@@ -75,7 +76,7 @@ def known_urls(db: CrawlDb, among: Sequence[str]) -> set[str]:
 def waiting_urls(db: CrawlDb, of: Exclusion, refuses: Callable[[str, int], str]) -> list[int]:
     """The ids of the URLs that wait only until this exclusion: `refuses` is the scope as it was before."""
     search = of.compiled().search
-    closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
+    closed = closed_hosts(db)
     rows = db.execute(f"SELECT id, url, depth FROM urls WHERE state = {WAITING}")
     return [
         number

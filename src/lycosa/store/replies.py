@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Kept
 from lycosa.store.warc import Response, read_responses
 from lycosa.types import BadInput, Exchange, Link, Reply

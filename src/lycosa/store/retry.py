@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from lycosa import urls
-from lycosa.db import DONE, WAITING, CrawlDb
+from lycosa.store.db import DONE, WAITING, CrawlDb
 
 _LISTED = "SELECT value FROM json_each(?)"
 _LAST = (

@@ -6,7 +6,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lycosa.db import DONE, CrawlDb
+from lycosa.store.db import DONE, CrawlDb
+from lycosa.store.known import links
 from lycosa.types import Link, Origin
 
 Row = tuple[int, str, int, str, int, float, int, int, int]  # as the columns of `urls`
@@ -73,5 +74,4 @@ class UrlRows:
 
     def links(self) -> Iterator[tuple[int, array[int]]]:
         """The targets of each page, by its id."""
-        for source, blob in self._db.execute("SELECT source, targets FROM links ORDER BY source"):
-            yield source, array("I", blob)
+        return links(self._db)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import IS_PAGE, IS_RELEVANT
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Origin, Visit
 
@@ -43,7 +44,7 @@ class Totals:
 
     def load(self, db: CrawlDb) -> None:
         self.visits, self.pages, self.relevant, self.duplicates, self.bytes = db.execute(
-            "SELECT count(*), coalesce(sum(error = '' AND digest != ''), 0), coalesce(sum(on_topic), 0),"
+            f"SELECT count(*), coalesce(sum({IS_PAGE}), 0), coalesce(sum({IS_RELEVANT}), 0),"
             " coalesce(sum(duplicate_of != ''), 0), coalesce(sum(bytes), 0) FROM visits"
         ).fetchone()
         if self.distinct:
@@ -92,7 +93,7 @@ class VisitStore:
     def add(self, visit: Visit, kept: Kept) -> None:
         """A row in the database, for exchanges that are in the WARC already."""
         reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
-        judged = bool(visit.digest) and not visit.duplicate_of and not reply.error
+        judged = visit.is_distinct
         row = (
             *(kept.n, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
             *(kept.bytes, reply.content_type, visit.digest, _signed(page.simhash)),

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lycosa.db import CrawlDb
+from lycosa.store.db import CrawlDb
 from lycosa.strategy.learned import Learned
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.reasons import IN_WORDS

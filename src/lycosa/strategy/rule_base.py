@@ -9,7 +9,6 @@ where links lead:
      "links": {"CH": {"bias": -1.2, "words": {"“cours”": 2.1, "/courses": 1.3, "title class": 0.8, "near exam": 0.4}}}}
 """
 
-import os
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from lycosa.files import unwritable, write_whole
 from lycosa.strategy.link_words import LinkModel, LinkWords
 from lycosa.types import BadInput
 
@@ -106,14 +106,10 @@ def load(path: Path) -> RuleBase:
 
 def save(rules: RuleBase, path: Path) -> None:
     """Write the whole file or nothing."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(rules), indent=1) + b"\n")
-        unfinished.replace(path)
+        write_whole(path, msgspec.json.format(msgspec.json.encode(rules), indent=1) + b"\n")
     except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise unwritable(path, error) from None
 
 
 class _Version(Struct):

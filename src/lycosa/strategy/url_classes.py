@@ -6,7 +6,6 @@ The host is left out: inside one domain it says nothing (Publication Spider, 200
 so a stranger's model runs no code; `url_training.py` makes it.
 """
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from math import exp
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from lycosa.files import unwritable, write_whole
 from lycosa.types import BadInput
 
 NAME = "url.model"
@@ -166,14 +166,10 @@ class _File(msgspec.Struct, frozen=True):
 def save(model: UrlClasses, path: Path) -> None:
     """Write the whole file or nothing."""
     plain = _File(_KIND, FORMAT, model.classes, model.bias, {name: tuple(row) for name, row in model.weights.items()})
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(msgspec.json.encode(plain))
-        unfinished.replace(path)
+        write_whole(path, msgspec.json.encode(plain))
     except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise unwritable(path, error) from None
 
 
 def load(path: Path) -> UrlClasses:

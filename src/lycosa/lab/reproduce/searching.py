@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from lycosa import config
 from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
-from lycosa.db import CrawlDb
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
@@ -18,6 +17,7 @@ from lycosa.parse import Parsers, content_digest
 from lycosa.seeds.engines import Engine, Search
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep
+from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals
 from lycosa.strategy.publications import Publications
 from lycosa.types import Deferred, Lease, Link, Origin, Page, Reply, Sink, Targets, Verdict

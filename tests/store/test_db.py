@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.db import SCHEMA, VERSION, CrawlDb
+from lycosa.store.db import SCHEMA, VERSION, CrawlDb
 from lycosa.types import BadInput, Band, Origin
 
 

@@ -1,0 +1,30 @@
+"""Every query a crawl has put to a search engine, with the URLs that came back."""
+
+import msgspec
+
+from lycosa.store.db import CrawlDb
+
+_TABLE = "CREATE TABLE IF NOT EXISTS searches (query TEXT PRIMARY KEY, urls TEXT, asked_at REAL) WITHOUT ROWID"
+
+
+class Searches:
+    """Answers by query. A crawl that never searches has no such table."""
+
+    def __init__(self, db: CrawlDb) -> None:
+        self._db = db
+
+    def open(self) -> None:
+        """After the database is open."""
+        self._db.execute(_TABLE)
+
+    def __contains__(self, query: str) -> bool:
+        return self._db.execute("SELECT 1 FROM searches WHERE query=?", (query,)).fetchone() is not None
+
+    def get(self, query: str) -> list[str] | None:
+        """The URLs that a query brought; None if it was never sent."""
+        row = self._db.execute("SELECT urls FROM searches WHERE query=?", (query,)).fetchone()
+        return msgspec.json.decode(row[0], type=list[str]) if row else None
+
+    def put(self, query: str, urls: list[str], asked_at: float) -> None:
+        values = (query, msgspec.json.encode(urls).decode(), asked_at)
+        self._db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
