@@ -20,6 +20,7 @@ from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.parse import Parsers, content_digest
 from lycosa.run import Run
 from lycosa.store.db import CrawlDb
+from lycosa.store.visits import Totals, VisitStore
 from lycosa.strategy import STRATEGIES
 from lycosa.types import (
     Band,
@@ -225,3 +226,38 @@ def test_the_pages_of_a_sitemap_are_scored_like_links_of_a_page_that_nobody_judg
         crawl = Crawl(frontier, Pages(), Pages(), Words(), strategy, [], content_digest, db.turn)
         found.append(crawl._scored(visit)[1])
     assert found[0] == found[1]
+
+
+class Doubts:
+    """After three pages it thinks otherwise of the first."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    async def judge(self, page: Page) -> Verdict:
+        return Verdict(0.9, True, why={"sky": 0.9})
+
+    def learn(self, visit: Visit) -> None:
+        self.seen.append(visit.reply.link.url)
+
+    def revised(self) -> list[tuple[str, Verdict]]:
+        return [(self.seen[0], Verdict(0.1, False, why={"law": -0.8}))] if len(self.seen) == 3 else []
+
+
+async def test_what_a_judge_changes_its_mind_about_is_stored_and_counted(tmp_path: Path) -> None:
+    db, totals, sink, judge = CrawlDb(tmp_path / "crawl.db").open(), Totals(distinct=True), Fetches(), Doubts()
+    strategy: Any = STRATEGIES["best-first"]()
+    frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+    store = VisitStore(db, None, totals)
+    store.open()
+    crawl = Crawl(frontier, Pages(), Pages(), judge, strategy, [totals, store, sink], content_digest, db.turn)
+    crawl.seed([Link(f"http://{name}/", origin=Origin.SEED) for name in "abcd"])
+    for _ in range(4):
+        lease = await frontier.pop()
+        assert lease
+        crawl.take(await crawl.visit(lease))
+    rows = db.execute("SELECT url, relevance, on_topic, why FROM visits ORDER BY n").fetchall()
+    assert rows[0] == ("http://a/", 0.1, 0, '{"law":-0.8}')
+    assert {row[1:3] for row in rows[1:]} == {(0.9, 1)}
+    assert (totals.relevant, totals.pages) == (3, 4)
+    assert [fetch.on_topic for fetch in sink.all] == [False, True, True, True]

@@ -35,7 +35,7 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Reply, Sink, Strategy, Targets
+from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Remembers, Reply, Sink, Strategy, Targets
 
 
 @dataclasses.dataclass
@@ -67,12 +67,14 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     with source.placing():
         scope = make_scope(settings)
     db = CrawlDb(folder / "crawl.db")
+    if isinstance(judge, Remembers):
+        judge.connect(db)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
-    store = VisitStore(db, _warc(folder, settings.store))
+    store = VisitStore(db, _warc(folder, settings.store), totals)
     sinks: list[Sink] = [totals, store]
     targets = strategy if isinstance(strategy, Targets) else None
     search = make_search(settings, source, db, frontier, targets, clock)

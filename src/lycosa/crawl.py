@@ -17,6 +17,7 @@ from lycosa.types import (
     Deferred,
     Fetcher,
     Frontier,
+    Hears,
     Judge,
     Learns,
     Lease,
@@ -24,6 +25,8 @@ from lycosa.types import (
     Opens,
     Page,
     Reply,
+    Revised,
+    Revises,
     Sink,
     Strategy,
     TooCostly,
@@ -110,9 +113,17 @@ class Crawl:
             self.frontier.push(links, scores)
             for sink in self.sinks:
                 sink.write(visit)
+            if isinstance(self.judge, Revises) and (revised := self.judge.revised()):
+                self.spread(revised)
             if isinstance(self.strategy, Acts):
                 self.jobs.apply(self.strategy, self.frontier)
             self.frontier.done(visit.reply)
+
+    def spread(self, revised: Revised) -> None:
+        """The judge has changed its mind: tell the store first, then whoever else wants to know."""
+        for part in (*self.sinks, self.strategy):
+            if isinstance(part, Hears):
+                part.hear(revised)
 
     def _scored(self, visit: Visit) -> tuple[Sequence[Link], Sequence[float]]:
         """The links of the page. Those of a sitemap are links like any others, of a page that nobody has judged."""

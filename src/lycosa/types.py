@@ -233,6 +233,30 @@ class Learns(Protocol):
     def learn(self, visit: Visit) -> None: ...  # every visit, failures too
 
 
+Revised = Sequence[tuple[str, Verdict]]  # the URL of a page that was visited, and what the judge says of it now
+
+
+@runtime_checkable
+class Revises(Protocol):
+    """A judge that may change its mind about pages it has judged. It is asked once a turn, when it has learned."""
+
+    def revised(self) -> Revised: ...  # each change once; mostly nothing
+
+
+@runtime_checkable
+class Hears(Protocol):
+    """A strategy or sink that wants to know what the judge has changed its mind about."""
+
+    def hear(self, revised: Revised) -> None: ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A judge that keeps more than fits into `save`."""
+
+    def connect(self, notes: "Notebook") -> None: ...  # once, before anything else
+
+
 @runtime_checkable
 class TextRelevance(Protocol):
     """A judge that can tell from a few words, an anchor or the words around it, how relevant they are, 0..1."""

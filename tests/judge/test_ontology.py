@@ -11,7 +11,7 @@ import pytest
 from lycosa.judge.ontology import Ontology, read_idf
 from lycosa.ontology.weights import Weights
 from lycosa.text import words
-from lycosa.types import BadInput, Page, Stateful
+from lycosa.types import BadInput, Link, Page, Reply, Stateful, Visit
 
 FOLDER = Path(__file__).parents[1] / "ontology" / "cars"
 NAMES = ["Japanese car", "Kiichiro Toyoda", "TMM Inc.", "Toyota", "Avensis", "Corolla", "Corolla Verso"]
@@ -24,7 +24,10 @@ def judge(folder=FOLDER, **options):
 
 
 def verdict(made, text, title=""):
-    return asyncio.run(made.judge(Page(text=text, title=title, words=words(text))))
+    page = Page(text=text, title=title, words=words(text))
+    verdict = asyncio.run(made.judge(page))
+    made.learn(Visit(Reply(Link("http://x/")), page, verdict, digest="x"))
+    return verdict
 
 
 def frozen(tmp_path, pages, **counts):

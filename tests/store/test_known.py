@@ -62,9 +62,9 @@ def test_what_waits_at_a_closed_host_is_not_ahead(db: CrawlDb) -> None:
     assert last
     assert waiting.ahead_of(db, last, 3) == (1, [("http://c/4", 0.7, 1)])
     db.execute("UPDATE hosts SET closed = ''")
-    assert waiting.ahead_of(db, last, 1) == (2, [("http://b/3", 0.7)])
+    assert waiting.ahead_of(db, last, 1) == (2, [("http://b/3", 0.7, 1)])
     assert waiting.count_waiting(db) == 3
-    assert [*waiting.waiting_between(db, 0.1, 0.7)] == ["http://c/5"]
+    assert [*waiting.waiting_with(db, 0.7)] == ["http://b/3", "http://c/4"]
 
 
 def test_a_robots_file_holds_until_it_expires(db: CrawlDb) -> None:

@@ -21,7 +21,7 @@ from lycosa.ontology.concepts import Concepts
 from lycosa.ontology.matcher import Matcher
 from lycosa.ontology.weights import Weights, roles, weigh
 from lycosa.text import words
-from lycosa.types import BadInput, Page, Verdict
+from lycosa.types import BadInput, Page, Verdict, Visit
 
 _REASONS = 10  # concepts that a verdict names
 NotNegative = Annotated[float, Meta(ge=0)]
@@ -47,6 +47,7 @@ class Ontology:
     matcher_: Matcher = field(init=False, repr=False, default_factory=lambda: Matcher([]))
     pages_: int = field(init=False, repr=False, default=0)
     df_: list[int] = field(init=False, repr=False, default_factory=list)
+    last_: tuple[Page | None, tuple[Mapping[int, int], int]] = field(init=False, repr=False, default=(None, ({}, 0)))
     frozen_: tuple[int, list[int]] | None = field(init=False, repr=False, default=None)  # D and df of the table
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
@@ -75,27 +76,37 @@ class Ontology:
             self.frozen_ = pages, [counts.get(id, 0) for id in self.ids_]
 
     async def judge(self, page: Page) -> Verdict:
-        """The verdict, counting the page among those judged."""
-        text = [*words(page.title), "", *page.words] if page.title else page.words  # no name runs across the gap
-        counts, most = self.matcher_.count(text)
-        self.pages_ += 1
-        for place in counts:
-            self.df_[place] += 1
+        """The verdict; how rare a concept is, the page itself tells too."""
+        counts, most = self._counted(page)
         if not counts:
             return Verdict(on_topic=self.limit <= 0)
-        parts = self._parts(counts, most)
+        parts = self._parts(counts, most, 1)
         relevance = sum(parts.values())
         return Verdict(relevance=min(1.0, relevance), on_topic=relevance >= self.limit, why=self._why(parts))
+
+    def learn(self, visit: Visit) -> None:
+        """Count the page among those judged."""
+        if visit.is_distinct:
+            self.pages_ += 1
+            for place in self._counted(visit.page)[0]:
+                self.df_[place] += 1
+
+    def _counted(self, page: Page) -> tuple[Mapping[int, int], int]:
+        """How often each concept is named, and the most frequent word. Whoever learns of a page has just judged it."""
+        if self.last_[0] is not page:
+            text = [*words(page.title), "", *page.words] if page.title else page.words  # no name runs across the gap
+            self.last_ = page, self.matcher_.count(text)
+        return self.last_[1]
 
     def relevance_of(self, words: Sequence[str]) -> float:
         """The same of a few words, which are no page and are not counted as one."""
         counts, most = self.matcher_.count(words)
         return min(1.0, sum(self._parts(counts, most).values())) if counts else 0.0
 
-    def _parts(self, counts: Mapping[int, int], most: int) -> dict[int, float]:
-        """What each concept adds to the relevance."""
+    def _parts(self, counts: Mapping[int, int], most: int, more: int = 0) -> dict[int, float]:
+        """What each concept adds to the relevance; `more` pages have all of them, beside those learned of."""
         most = max(most if self.tf_scope == "words" else 0, *counts.values())
-        return {place: tf / most * self._idf(place) * self.shares_[place] for place, tf in counts.items()}
+        return {place: tf / most * self._idf(place, more) * self.shares_[place] for place, tf in counts.items()}
 
     def _why(self, parts: dict[int, float]) -> dict[str, float]:
         reasons: dict[str, float] = {}
@@ -104,9 +115,9 @@ class Ontology:
             reasons[label] = reasons.get(label, 0.0) + parts[place]  # two concepts may have one name
         return dict(sorted(reasons.items(), key=lambda reason: -reason[1]))
 
-    def _idf(self, place: int) -> float:
+    def _idf(self, place: int, more: int) -> float:
         pages, df = self.frozen_ or (self.pages_, self.df_)
-        more_pages, more_df = self.smoothing
+        more_pages, more_df = self.smoothing if self.frozen_ else (self.smoothing[0] + more, self.smoothing[1] + more)
         # a concept that the table has never seen counts as seen once where nothing is added, for log10 needs a number
         return log10((pages + more_pages) / ((df[place] + more_df) or 1.0))
 

@@ -24,7 +24,7 @@ from lycosa.loops import blocking
 from lycosa.parse import Parsers, content_digest
 from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals
-from lycosa.types import Judge, Link, Origin, Sink, Strategy, Visit
+from lycosa.types import Judge, Link, Origin, Revised, Sink, Strategy, Visit
 
 _PLENTY = 1_000_000_000
 
@@ -111,6 +111,14 @@ class Fetches:
         self.all: list[Fetch] = []
         self._now = now
         self._started_at = now()
+
+    def hear(self, revised: Revised) -> None:
+        """The judge has changed its mind about some of them."""
+        verdicts = dict(revised)
+        for place, fetch in enumerate(self.all):
+            if fetch.is_page and not fetch.duplicate_of and (verdict := verdicts.get(fetch.url)):
+                now = replace(fetch, relevance=verdict.relevance, on_topic=verdict.on_topic, label=verdict.label)
+                self.all[place] = now
 
     def write(self, visit: Visit) -> None:
         reply, verdict, link = visit.reply, visit.verdict, visit.reply.link

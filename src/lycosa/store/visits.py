@@ -9,9 +9,14 @@ import msgspec
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import IS_PAGE, IS_RELEVANT
 from lycosa.store.warc import WarcWriter
-from lycosa.types import BadInput, Exchange, Origin, Visit
+from lycosa.types import BadInput, Exchange, Origin, Revised, Verdict, Visit
 
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 26)})"
+
+_REVISE = (
+    "UPDATE visits SET relevance = ?, on_topic = ?, label = ?, why = ?, classes = ? WHERE url = ?"
+    " AND relevance IS NOT NULL"
+)
 
 _LEAST_PROBABILITY = 0.001  # of a class, to be stored: a large taxonomy has hundreds that say nothing of a page
 
@@ -49,7 +54,7 @@ class Totals:
         ).fetchone()
         if self.distinct:
             self.pages -= self.duplicates
-        self.errors.update(dict(db.execute("SELECT error, count(*) FROM visits WHERE error != '' GROUP BY error")))
+        self.errors = Counter(dict(db.execute("SELECT error, count(*) FROM visits WHERE error != '' GROUP BY error")))
 
     def write(self, visit: Visit) -> None:
         self.visits += 1
@@ -65,9 +70,11 @@ class Totals:
 class VisitStore:
     """Writes visits; the WARC, which keeps nothing back, is written before the commit that speaks of it."""
 
-    def __init__(self, db: CrawlDb, warc: WarcWriter | None) -> None:
+    def __init__(self, db: CrawlDb, warc: WarcWriter | None, totals: Totals | None = None) -> None:
+        """`totals` are counted again when verdicts change."""
         self._db = db
         self._warc = warc
+        self._totals = totals
 
     def open(self) -> None:
         """Cut off what a killed run wrote to the WARC after its last commit."""
@@ -90,6 +97,14 @@ class VisitStore:
         self.add(visit, Kept(self._next, len(visit.reply.body), *self._archive(visit.reply.exchanges)))
         self._next += 1
 
+    def hear(self, revised: Revised) -> None:
+        """Other verdicts for pages that are stored."""
+        self._db.execute("CREATE INDEX IF NOT EXISTS visits_by_url ON visits (url)")  # few crawls need it
+        rows = [(*_judged(verdict), _classes(verdict.classes), url) for url, verdict in revised]
+        self._db.executemany(_REVISE, rows)
+        if self._totals:
+            self._totals.load(self._db)
+
     def add(self, visit: Visit, kept: Kept) -> None:
         """A row in the database, for exchanges that are in the WARC already."""
         reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
@@ -98,8 +113,8 @@ class VisitStore:
             *(kept.n, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
             *(kept.bytes, reply.content_type, visit.digest, _signed(page.simhash)),
             *(link.depth, link.source, link.anchor, _score(visit)),
-            *((verdict.relevance, verdict.on_topic, verdict.label) if judged else (None, False, "")),
-            *(page.title, page.language, msgspec.json.encode(verdict.why).decode() if verdict.why else ""),
+            *(_judged(verdict)[:3] if judged else (None, False, "")),
+            *(page.title, page.language, _judged(verdict)[3]),
             *(visit.duplicate_of, kept.warc, kept.offset, _classes(verdict.classes)),
         )
         self._db.execute(_INSERT, row)
@@ -128,6 +143,11 @@ def warc_end(db: CrawlDb) -> tuple[str, int]:
     """File and size of the WARC at the last commit."""
     name, _, offset = db.get("warc_end").rpartition(" ")
     return name, int(offset or 0)
+
+
+def _judged(verdict: Verdict) -> tuple[float, bool, str, str]:
+    why = msgspec.json.encode(verdict.why).decode() if verdict.why else ""
+    return verdict.relevance, verdict.on_topic, verdict.label, why
 
 
 def _score(visit: Visit) -> float | None:

@@ -1,6 +1,5 @@
 """The ontology crawler (2004): does a map of the subject keep a crawl on it, and does link analysis help?"""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from lycosa.lab.reproduce.subject import check_map, subject
 from lycosa.lab.reproduce.testbed import Request, Terrain, chosen, drawn, site, terrain
 from lycosa.lab.significance import mean
 from lycosa.strategy.ontology import OntologyStrategy
-from lycosa.types import BadInput, Effects, Visit
+from lycosa.types import BadInput, Effects, Link, Reply, Visit
 
 PAGES = 1_200
 TARGETS = 6
@@ -135,7 +134,7 @@ def count_concepts(ground: Terrain, file: str, folder: Path) -> None:
     judge.prepare(folder, lambda _: [])
     for label in ground.classes:
         for _, page in ground.examples(label, SAMPLE):
-            asyncio.run(judge.judge(page))
+            judge.learn(Visit(Reply(Link(page.url)), page, digest=page.url or "a page"))
     judge.write_idf(folder / "idf.tsv")
 
 
