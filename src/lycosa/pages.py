@@ -1,4 +1,4 @@
-"""Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic judge` and `export`
+"""Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic try` and `export`
 read."""
 
 from collections.abc import Iterator

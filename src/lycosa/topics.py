@@ -11,7 +11,7 @@ from lycosa.judge.corpus import ReadPages, Source, labelled_pages
 from lycosa.judge.training import Learner
 from lycosa.stamp import fits
 from lycosa.store.db import CrawlDb
-from lycosa.types import BadInput, Judge, Page, Stateful, Verdict
+from lycosa.types import BadInput, Judge, Learns, Link, Page, Reply, Revises, Stateful, Verdict, Visit
 
 
 class Topic(NamedTuple):
@@ -75,21 +75,22 @@ def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") ->
 
 
 async def judge_labelled(topic: Topic, pages: Iterable[tuple[str, Page]]) -> list[tuple[str, Verdict]]:
-    """The class of each page, as far as the judge knows it, and the verdict, as a crawl would judge page after page."""
-    judged = [(label, await topic.judge.judge(page)) for label, page in pages]
-    known = topic.judge.classifier_.labels if hasattr(topic.judge, "recipe") else []
-    return [(topic.judge.class_of(label, known) if known else label, verdict) for label, verdict in judged]
+    """The class of each page, as far as the judge knows it, and the verdict that a crawl of these pages ends with."""
+    judge, judged = topic.judge, dict[str, tuple[str, Verdict]]()
+    for number, (label, page) in enumerate(pages):
+        name, verdict = str(number), await judge.judge(page)
+        judged[name] = label, verdict
+        if isinstance(judge, Learns):
+            judge.learn(Visit(Reply(Link(name)), page, verdict, digest=name))
+        for other, revised in judge.revised() if isinstance(judge, Revises) else ():
+            judged[other] = judged[other][0], revised
+    known = judge.classifier_.labels if hasattr(judge, "recipe") else []
+    return [(judge.class_of(label, known) if known else label, verdict) for label, verdict in judged.values()]
 
 
 async def judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
-    """Each page as if it were the next one of the crawl: what is learned from a page is forgotten before the next."""
-    before = judge.save() if isinstance(judge, Stateful) else None
-    found = []
-    for page in pages:
-        found.append(await judge.judge(page))
-        if before is not None and isinstance(judge, Stateful):
-            judge.load(before)
-    return found
+    """Each page as if it were the next one of the crawl: nothing is learned from them."""
+    return [await judge.judge(page) for page in pages]
 
 
 def targets(topic: Topic, labels: Sequence[str], given: Sequence[str], option: str = "target") -> list[str]:

@@ -1,10 +1,11 @@
-"""`lycosa topic`: train, test, show and judge, as a user calls them, and every mistake answered in one line."""
+"""`lycosa topic`: train, test, show and try, as a user calls them, and every mistake answered in one line."""
 
 import asyncio
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -185,6 +186,23 @@ def test_labels_below_a_class_count_for_it(topic: Call, tree: Path) -> None:
     assert {item["label"]: item["pages"] for item in report["classes"]} == {"crafts": 10, "science": 10}
 
 
+def test_keywords_are_tested_as_a_crawl_of_the_pages_ends(topic: Call, tmp_path: Path) -> None:
+    """Pages of a topic that has the word only once each: their other words tell."""
+    (tmp_path / "crawl.toml").write_text('[topic]\nkind = "keywords"\nwords = ["lamp"]\n')
+    chance = Random(1)
+    for number in range(160):
+        label, often = ("light", chance.choice((1, 2, 8))) if number % 2 else ("other", chance.choice((0, 0, 1)))
+        (tmp_path / "pages" / label).mkdir(parents=True, exist_ok=True)
+        own = " ".join(chance.choices([f"{label}{word}" for word in range(30)], k=60))
+        (tmp_path / "pages" / label / f"{chance.random()}.txt").write_text(f"{own} {'lamp ' * often}")
+    arguments = ("test", tmp_path, "--on", tmp_path / "pages", "--target", "light", "--json")
+    before = tmp_path / "crawl.toml"
+    learned = json.loads(topic(*arguments))["target"]
+    before.write_text(before.read_text() + "adapt = false\n")
+    fixed = json.loads(topic(*arguments))["target"]
+    assert learned["f1"] > fixed["f1"]
+
+
 def test_any_kind_of_topic_can_be_tested_on_labelled_pages(topic: Call, lighthouses: Path) -> None:
     (lighthouses / "crawl.toml").write_text('[topic]\nkind = "keywords"\nwords = ["lighthouse", "keeper", "lamp"]\n')
     on = ("--on", lighthouses / "pages")
@@ -233,21 +251,45 @@ def test_only_an_ontology_has_a_map(topic: Call, tree: Path, tmp_path: Path) -> 
         topic("show", tree, "--picture", tmp_path / "x.png")
 
 
-# -- judge ------------------------------------------------------------------------------------------------------------
+# -- try -------------------------------------------------------------------------------------------------------------
 
 
-def test_judge_gives_verdict_and_reasons(topic: Call, lighthouses: Path, tmp_path: Path) -> None:
+def test_try_gives_verdict_and_reasons(topic: Call, lighthouses: Path, tmp_path: Path) -> None:
     (tmp_path / "new.html").write_text("<title>The beam</title><p>The keeper lit the lamp of the lighthouse tower.")
     (tmp_path / "old.txt").write_text("Bake the bread in a hot pot until the crust is dark.")
-    out = topic("judge", lighthouses, tmp_path / "new.html", tmp_path / "old.txt")
+    out = topic("try", lighthouses, tmp_path / "new.html", tmp_path / "old.txt")
     assert f"{tmp_path / 'new.html'}: on topic, relevance 0." in out
     assert f"{tmp_path / 'old.txt'}: off topic, relevance 0." in out
     assert any(line.split()[0].startswith("+") and line.split()[1] == "lighthouse" for line in out.splitlines())
 
 
-def test_judge_prints_json(topic: Call, tree: Path) -> None:
+def test_try_shows_the_passages_that_speak_for_and_against(topic: Call, tmp_path: Path) -> None:
+    (tmp_path / "crawl.toml").write_text('[topic]\nkind = "keywords"\nwords = ["lighthouse", "keeper"]\n')
+    dull = "The committee met on Monday and the minutes were approved by all who were present in the hall. " * 3
+    page = tmp_path / "page.html"
+    page.write_text(f"<title>News</title><p>{dull}<p>The keeper lit the lamp of the lighthouse.<p>{dull}")
+    out = topic("try", tmp_path, page)
+    assert "  for" in out
+    assert "The *keeper* lit the lamp" in out
+    assert "  against  0.00  The committee met" in out
+    [found] = json.loads(topic("try", tmp_path, page, "--json"))
+    assert found["for"][0]["words"].keys() == {"keeper", "lighthouse"}
+    assert found["for"][0]["score"] > found["against"][0]["score"] == 0
+    assert found["model"] == "keywords 1"
+
+
+def test_a_topic_that_judges_whole_pages_only_is_tried_without_passages(
+    topic: Call, lighthouses: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lycosa.cli.topic.passages", lambda page, judge: [])
+    out = topic("try", lighthouses, lighthouses / "pages" / "other" / "owls.html")
+    assert "off topic" in out
+    assert "against" not in out
+
+
+def test_try_prints_json(topic: Call, tree: Path) -> None:
     pages = tree / "tree" / "science"
-    found = json.loads(topic("judge", tree, pages, "--json"))
+    found = json.loads(topic("try", tree, pages, "--json"))
     assert len(found) == 10
     assert all(item["on_topic"] for item in found)
     assert found[0]["page"].endswith("science/astronomy/comets.html")
@@ -255,47 +297,47 @@ def test_judge_prints_json(topic: Call, tree: Path) -> None:
     assert set(found[0]["classes"]) >= {"science.geology", "crafts.weaving"}
 
 
-def test_judge_reads_a_warc(topic: Call, lighthouses: Path) -> None:
+def test_try_reads_a_warc(topic: Call, lighthouses: Path) -> None:
     warc, _ = as_warc(lighthouses)
-    found = json.loads(topic("judge", lighthouses, warc, "--json"))
+    found = json.loads(topic("try", lighthouses, warc, "--json"))
     assert len(found) == 20
 
 
 def test_what_is_neither_file_nor_url_is_refused(topic: Call, lighthouses: Path) -> None:
     with pytest.raises(BadInput, match="no such thing: neither a file nor a URL"):
-        topic("judge", lighthouses, "no such thing")
+        topic("try", lighthouses, "no such thing")
 
 
 @pytest.mark.parametrize("name", ["some-page.html", "notes.TXT", "en.example/wiki", "x.warc", "./x.org", "a.tar.gz"])
 def test_a_file_that_is_not_there_is_not_asked_for_on_the_web(topic: Call, lighthouses: Path, name: str) -> None:
     with pytest.raises(BadInput, match=f"{name}: .*no such "):
-        topic("judge", lighthouses, name)
+        topic("try", lighthouses, name)
 
 
-def test_judge_refuses_what_is_no_page(topic: Call, lighthouses: Path, tmp_path: Path) -> None:
+def test_try_refuses_what_is_no_page(topic: Call, lighthouses: Path, tmp_path: Path) -> None:
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
     with pytest.raises(BadInput, match=r"photo\.png: a PNG image, not a page"):
-        topic("judge", lighthouses, tmp_path / "photo.png")
+        topic("try", lighthouses, tmp_path / "photo.png")
     (tmp_path / "web.warc.gz").write_bytes(b"\x1f\x8bnothing")
     with pytest.raises(BadInput, match=r"web\.warc\.gz: cannot be read as a WARC"):
-        topic("judge", lighthouses, tmp_path / "web.warc.gz")
+        topic("try", lighthouses, tmp_path / "web.warc.gz")
 
 
 def test_no_page_judged_is_a_failure(lighthouses: Path) -> None:
     """No connection leads to port 1."""
     change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
-    outcome = CliRunner().invoke(app, ["judge", str(lighthouses), "http://127.0.0.1:1/"])
+    outcome = CliRunner().invoke(app, ["try", str(lighthouses), "http://127.0.0.1:1/"])
     assert outcome.exit_code == 2
     assert "no page could be judged" in outcome.stderr
     page = str(lighthouses / "pages" / "other" / "owls.html")
-    assert CliRunner().invoke(app, ["judge", str(lighthouses), "http://127.0.0.1:1/", page]).exit_code == 0
+    assert CliRunner().invoke(app, ["try", str(lighthouses), "http://127.0.0.1:1/", page]).exit_code == 0
 
 
 @pytest.mark.parametrize("kind", ["tids", "ontology"])
 def test_the_same_page_gets_the_same_verdict_however_often_it_is_shown(topic: Call, kind: str, tmp_path: Path) -> None:
     page = tmp_path / "page.txt"
     page.write_text("The wolf spider hunts at night. Birdwatching: a wader runs along the shore, a spider hides.")
-    first, *others = json.loads(topic("judge", EXAMPLES / kind, page, page, page, "--json"))
+    first, *others = json.loads(topic("try", EXAMPLES / kind, page, page, page, "--json"))
     assert first["relevance"] > 0
     assert others == [first, first]
 
@@ -303,7 +345,7 @@ def test_the_same_page_gets_the_same_verdict_however_often_it_is_shown(topic: Ca
 def test_what_the_crawl_learned_counts(topic: Call, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(EXAMPLES / "tids", tmp_path / "spiders"))
     page = folder / "pages" / "silk.html"
-    shown, verdict = topic("show", folder, "--json"), topic("judge", folder, page, "--json")
+    shown, verdict = topic("show", folder, "--json"), topic("try", folder, page, "--json")
     judge = load(folder).judge
     judge.prepare(folder, read_pages)
     judge.accept = judge.bound_ = 0
@@ -315,16 +357,16 @@ def test_what_the_crawl_learned_counts(topic: Call, tmp_path: Path) -> None:
     db.close()
     assert "terms of 12 pages" in shown
     assert "terms of 13 pages" in topic("show", folder, "--json")
-    assert topic("judge", folder, page, "--json") != verdict
+    assert topic("try", folder, page, "--json") != verdict
 
 
-async def test_judge_fetches_urls_politely(topic: Call, lighthouses: Path) -> None:
+async def test_try_fetches_urls_politely(topic: Call, lighthouses: Path) -> None:
     web: Any = GeneratedWeb(pages=20, hosts=2, ip_hosts=True, seed=3, text=Text(size_bytes=(1_000, 2_000)))
     change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
     async with Server(web, bind="0.0.0.0") as server:
         url = web.seeds(server.port)[0]
         gone = f"{url.rstrip('/')}/there-is-no-such-page"
-        out = await asyncio.to_thread(topic, "judge", lighthouses, url, gone, "--json")
+        out = await asyncio.to_thread(topic, "try", lighthouses, url, gone, "--json")
     good, bad = sorted(json.loads(out), key=lambda item: len(item["error"]))
     assert good["page"] == url
     assert good["error"] == ""

@@ -1,11 +1,11 @@
-"""Commands on a topic: train, test, show, judge."""
+"""Commands on a topic: train, test, show, try."""
 
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import typer
@@ -20,9 +20,11 @@ from lycosa.judge import model_file, training
 from lycosa.judge.classifier import Section
 from lycosa.judge.corpus import ReadPages
 from lycosa.judge.ontology import Ontology
+from lycosa.judge.passages import Passage, best, passages, worst
 from lycosa.output import terminal
 from lycosa.output.ontology_picture import draw as draw_concepts
 from lycosa.output.ontology_picture import tree_lines
+from lycosa.output.passages import marked
 from lycosa.output.topic_report import draw, measure, tables
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
@@ -54,6 +56,20 @@ class Describes(Protocol):
     """A judge that can say what it looks for."""
 
     def describe(self, top: int) -> list[Section]: ...
+
+
+class Tried(NamedTuple):
+    """A page that somebody wanted to see judged."""
+
+    name: str
+    error: str
+    verdict: Verdict
+    passages: Sequence[Passage]
+
+    def plain(self) -> dict[str, Any]:
+        told = {"for": best(self.passages), "against": worst(self.passages)}
+        shown = {heading: [passage._asdict() for passage in some] for heading, some in told.items()}
+        return {"page": self.name, "error": self.error, **msgspec.to_builtins(self.verdict), **shown}
 
 
 @app.command()
@@ -158,25 +174,26 @@ def _draw_map(topic: Topic, picture: Path) -> None:
     typer.echo(f"{picture} written", err=True)
 
 
-@app.command("judge")
-def judge_pages(
+@app.command("try")
+def try_pages(
     path: Crawl,
-    pages: Annotated[list[str], typer.Argument(metavar="FILE|URL...", help="Pages to judge.", show_default=False)],
+    names: Annotated[list[str], typer.Argument(metavar="FILE|URL...", help="Pages to judge.", show_default=False)],
     json: Json = False,
 ) -> None:
-    """The verdict on pages, and the reasons: the terms that moved it most."""
+    """Judge some pages as the crawl would, and show why: terms, and the passages that speak for and against."""
     topic = _prepared(path)
-    found = list(_gather(topic, pages))
+    found = list(_gather(topic, names))
     verdicts = asyncio.run(judge_each(topic.judge, [page for _, page, _ in found]))
-    rows = [(name, error, verdict) for (name, _, error), verdict in zip(found, verdicts, strict=True)]
+    tried = [
+        Tried(name, error, verdict, passages(page, topic.judge))
+        for (name, page, error), verdict in zip(found, verdicts, strict=True)
+    ]
     if json:
-        plain = [{"page": name, "error": error, **msgspec.to_builtins(verdict)} for name, error, verdict in rows]
-        typer.echo(msgspec.json.encode(plain).decode())
+        typer.echo(msgspec.json.encode([one.plain() for one in tried]).decode())
     else:
-        for name, error, verdict in rows:
-            for line in [f"{name}: {error}"] if error else _lines(name, verdict):
-                terminal.console().print(Text(line), soft_wrap=True)
-    if all(error for _, error, _ in rows):
+        for one in tried:
+            _print(one)
+    if all(one.error for one in tried):
         typer.echo("no page could be judged", err=True)
         raise typer.Exit(2)
 
@@ -252,6 +269,19 @@ def _parsed(reply: Reply) -> tuple[str, Page, str]:
         return reply.link.url, Parsers().parse(reply), ""
     except ValueError as error:
         return reply.link.url, Page(), f"cannot be read: {error}"
+
+
+def _print(one: Tried) -> None:
+    console = terminal.console()
+    for line in [f"{one.name}: {one.error}"] if one.error else _lines(one.name, one.verdict):
+        console.print(Text(line), soft_wrap=True)
+    table = Table.grid(padding=(0, 2))
+    for heading, some in (("for", best(one.passages)), ("against", worst(one.passages))):
+        for number, passage in enumerate(some):
+            shown = marked(passage.text, passage.words, console)
+            table.add_row("" if number else f"  {heading}", f"{passage.score:.2f}", shown)
+    if table.row_count:
+        console.print(table)
 
 
 def _lines(name: str, verdict: Verdict) -> Iterator[str]:

@@ -17,7 +17,7 @@ def check_judge(make: Callable[[], Judge], pages: Sequence[Page] = ()) -> None:
     check_form(make, ("judge",))
     assert inspect.iscoroutinefunction(make().judge), f"{type(make()).__name__}.judge is not an async method"
     asyncio.run(_check(make, [*sample_pages(), *pages]))
-    check_glances(make())
+    check_text_relevance(make())
 
 
 async def _check(make: Callable[[], Judge], pages: Sequence[Page]) -> None:
@@ -69,7 +69,7 @@ async def check_restart(make: Callable[[], Judge], pages: Sequence[Page]) -> Non
             assert same, f"after a restart {kept} is not enough: another verdict on {page.url}"
 
 
-def check_glances(judge: Judge) -> None:
+def check_text_relevance(judge: Judge) -> None:
     """A judge that judges a few words gives a relevance for any of them, and the same for one or for many."""
     if not isinstance(judge, TextRelevance):
         return

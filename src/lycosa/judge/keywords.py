@@ -1,29 +1,43 @@
 """How much is the page about these words and phrases? A judge that needs no training.
 
-Each word alone makes a page relevant to the degree s of its BM25 saturation, 0 to 1. A page is irrelevant as far as all
-words fail, and a longer list asks for a little more: relevance = 1 - prod (1 - s_i) ** (w_i / sqrt(sum w)).
+Each word alone gives a page a score s by its BM25 saturation, 0 to 1. A page is irrelevant as far as all words fail,
+and a longer list asks for a little more: score = 1 - prod (1 - s_i) ** (1 / sqrt(number of words)). What a score is
+worth is learned from the pages of the crawl (`calibration.py`), so that the relevance is a probability.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log, log1p, sqrt
+from math import exp, log1p, nan, sqrt
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
+from lycosa.judge.calibration import Calibration, Numbers, fit
+from lycosa.judge.company import Company, Places
 from lycosa.judge.phrases import Phrases, tokens
 from lycosa.text import words
-from lycosa.types import Page, Verdict
+from lycosa.types import Page, Verdict, Visit
 
 TYPICAL_WORDS = 500  # a page of this length is neither short nor long
 FULL_TIMES = 20  # tf-idf: so many mentions on a typical page are all one can ask for
-PRIOR_PAGES, PRIOR_SHARE = 100, 0.1  # before the first page: as if 100 had been seen and each word stood on a tenth
-LEAST_WEIGHT = 0.3  # a common word is still one the user asked for
-WINDOW = 50  # pages between two looks at the threshold
-MOST_PASS = 0.95  # a threshold that a larger share of the pages pass divides nothing
+STRONG = 0.6  # scores from here on, and up to half of it, show what pages on and off topic look like
+LEAST_STRONG, BEST_SHARE = (
+    0.25,
+    0.05,
+)  # where no score is that high, the best twentieth of the pages with a word shows it
+REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
+FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and between two at most
+NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes
+WORST_SHARE = 0.15  # where hardly any score is that low, this share is weak
+LEAST_OFF, SURELY_OFF = 10, 0.25  # pages off topic that tell how common a word is, and the most probable of them
+MOST_COMMON = 5.0  # mentions on a typical page off topic that a word may lose
+MANY_ALIKE = 200  # strong pages, or weak ones, after which few of the next teach what their words are
+MOST_URL = 300  # characters of a URL that is worth remembering
 SHOWN = 10
 
 
@@ -35,49 +49,30 @@ class Weights(Struct, frozen=True, forbid_unknown_fields=True):
     url: float = 1.0
 
 
-class Threshold:
-    """From which relevance on is a page on topic? From `start`, unless no page ever reaches it or nearly all do.
+class Remembered(NamedTuple):
+    """A page that was judged: all that is needed to judge it again."""
 
-    Then it moves, every WINDOW pages, half the way to what parts the best tenth of them from the others, or the worst:
-    down to a fifth of `start`, up to the middle between `start` and 1. As soon as `start` divides again, it is back.
-    """
+    url: str  # as it was asked for; empty where the verdict will not be revised
+    mentions: tuple[tuple[int, float], ...]
+    company: float | None
+    on_topic: bool  # as it was last told
 
-    def __init__(self, start: float) -> None:
-        self.start = start
-        self.value = start
-        self.reached = False  # has any page been worth `start`?
-        self.recent: list[float] = []  # relevance of the pages since the last look
 
-    def note(self, relevance: float) -> None:
-        self.recent.append(relevance)
-        if not self.reached and relevance > 0 and relevance >= self.start:
-            self.reached, self.value = True, self.start
-        if len(self.recent) >= WINDOW:
-            self.value = self._moved(sorted(self.recent))
-            self.recent = []
+class Reading(NamedTuple):
+    """What was found on a page."""
 
-    def save(self) -> dict[str, Any]:
-        return vars(self) | {"recent": self.recent[:]}
-
-    def load(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, recent=list(state["recent"]))
-
-    def _moved(self, seen: list[float]) -> float:
-        hits = [relevance for relevance in seen if relevance > 0]
-        if not self.reached:  # without a single hit there is nothing to choose from
-            best = hits[len(hits) * 9 // 10] if hits else self.value
-            return max((self.value + min(best, self.value)) / 2, self.start / 5)
-        if sum(relevance >= self.start for relevance in hits) <= MOST_PASS * len(seen):
-            return self.start
-        return min((self.value + max(seen[len(seen) // 10], self.value)) / 2, (1 + self.start) / 2)
+    page: Page
+    mentions: tuple[tuple[int, float], ...]  # place of the term, and how often it stands there
+    places: Places | None  # of its words in the company; None if nobody asked
+    company: float | None
 
 
 @dataclass
 class Keywords:
     """A page is on topic if it says enough of `words`; an entry with a leading minus speaks against the page.
 
-    With `adapt` the judge learns two things while it crawls: words that are common on off-topic pages weigh less, and
-    the threshold moves when nothing or everything passes it. Without, a page always gets the same verdict.
+    With `adapt` the judge learns while it crawls what a score is worth, and relevance is a probability. Without, the
+    relevance is the score, and a page always gets the same verdict. The threshold is always obeyed as it is.
     """
 
     words: list[str]
@@ -90,50 +85,86 @@ class Keywords:
 
     wanted_: list[str] = field(init=False, repr=False, default_factory=list)  # as the user wrote them
     unwanted_: list[str] = field(init=False, repr=False, default_factory=list)  # the same, with their minus
+    names_: list[str] = field(init=False, repr=False, default_factory=list)  # both
     phrases_: Phrases = field(init=False, repr=False, default_factory=lambda: Phrases([]))  # wanted, then unwanted
-    threshold_: Threshold = field(init=False, repr=False, default_factory=lambda: Threshold(0.5))
-    off_topic_: int = field(init=False, repr=False, default=0)  # the pages that taught us the weights
-    seen_in_: list[int] = field(init=False, repr=False, default_factory=list)  # how many of them had each wanted term
-    weight_: list[float] = field(init=False, repr=False, default_factory=list)  # of each wanted term, 1 at most
+    common_: list[float] = field(init=False, repr=False, default_factory=list)  # mentions of each on pages off topic
+    company_: Company = field(init=False, repr=False, default_factory=Company)
+    calibration_: Calibration = field(init=False, repr=False, default_factory=Calibration)
+    strong_: float = field(init=False, repr=False, default=STRONG)
+    weak_: float = field(init=False, repr=False, default=STRONG / 2)
+    seen_: list[Remembered] = field(init=False, repr=False, default_factory=list)
+    pages_: int = field(init=False, repr=False, default=0)
+    next_fit_: int = field(init=False, repr=False, default=FIRST_FIT)
+    version_: int = field(init=False, repr=False, default=1)
+    told_: int = field(init=False, repr=False, default=1)  # the version whose verdicts were given by `revised`
+    last_: Reading | None = field(init=False, repr=False, default=None)  # of the page judged last, to read it once
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Check the options and compile the phrases; no file is read."""
         self._check()
         wanted, unwanted = _split(self.words)
         self.wanted_, self.unwanted_ = list(wanted.values()), list(unwanted.values())
+        self.names_ = self.wanted_ + self.unwanted_
         self.phrases_ = Phrases([*wanted, *unwanted])
-        self.threshold_ = Threshold(self.threshold)
-        self.off_topic_ = 0
-        self.seen_in_ = [0] * len(wanted)
-        self._weigh()
+        self.company_ = Company({token for term in (*wanted, *unwanted) for token in term})
+        self.common_ = [0.0] * len(wanted)
 
     async def judge(self, page: Page) -> Verdict:
-        """Relevance from text, title and address; the terms in `why` sum to it, unless there are more than ten."""
-        mentions = self._mentions(page)
-        wanted = {place: times for place, times in mentions.items() if place < len(self.wanted_)}
-        for_it, parts = self._for(wanted)
-        against, vetoes = _any_of({place: log1p(mentions[place] / self.k1) for place in mentions.keys() - wanted})
-        relevance = for_it * (1 - against)
-        threshold = self.threshold_.value
-        on_topic = relevance > 0 and relevance >= threshold
-        if self.adapt:
-            self._learn(relevance, on_topic, wanted)
-        names = self.wanted_ + self.unwanted_
-        signed = parts | {place: -for_it * veto for place, veto in vetoes.items()}
-        largest = sorted(signed, key=lambda place: -abs(signed[place]))[:SHOWN]
-        why = {names[place]: signed[place] for place in largest}
-        if threshold != self.threshold:
-            why["(threshold)"] = -threshold  # it is not where the user put it, so it is part of the reason
-        return Verdict(relevance, on_topic, why=why)
+        """Relevance from text, title and address; the reasons in `why` sum to it, unless there are more than ten."""
+        self.last_ = reading = self._read(page)
+        return self._verdict(reading.mentions, reading.company)
+
+    def learn(self, visit: Visit) -> None:
+        """Remember the page and, now and then, see anew what the scores are worth."""
+        if not self.adapt or not visit.digest or visit.duplicate_of or visit.reply.error:
+            return
+        last = self.last_
+        reading = last if last and last.page is visit.page else self._read(visit.page)
+        self.last_ = None
+        mentions = tuple((place, round(times, 3)) for place, times in reading.mentions)
+        score = self._score(mentions)[0]
+        strong = score >= self.strong_
+        if (strong or score <= self.weak_) and self._is_taught(strong):
+            places = self.company_.places(visit.page.words) if reading.places is None else reading.places
+            company = self.company_.of(places) if reading.company is None else reading.company
+            self.company_.add(places, strong)
+            reading = reading._replace(company=company)
+        url = visit.reply.link.url
+        url = url if reading.mentions and len(url) <= MOST_URL else ""
+        self.seen_.append(Remembered(url, mentions, reading.company, visit.verdict.on_topic))
+        del self.seen_[:-REMEMBERED]
+        self.pages_ += 1
+        if self.pages_ >= self.next_fit_:
+            self.next_fit_ = self.pages_ + min(max(FIRST_FIT, self.pages_ // 2), MOST_BETWEEN)
+            self._fit()
+
+    def revised(self) -> list[tuple[str, Verdict]]:
+        """URL and new verdict of the remembered pages that are on topic now and were not, or the reverse. Once."""
+        if self.told_ == self.version_:
+            return []
+        self.told_ = self.version_
+        scores = self._scores(self._times(), self.common_)
+        relevances = self.calibration_.probabilities(scores, self._companies())
+        found = []
+        for number, on_topic in enumerate(self._passes(relevances).tolist()):
+            one = self.seen_[number]
+            if on_topic != one.on_topic and one.url:
+                self.seen_[number] = one._replace(on_topic=on_topic)
+                found.append((one.url, self._verdict(one.mentions, one.company)))
+        return found
 
     def relevance_of(self, words: Sequence[str]) -> float:
-        """What a few words, an anchor or the words around it, say of the page behind them; nothing is learned."""
+        """What a few words, an anchor or the words around it, say of the page behind them."""
         mentions = self._in_text(words)
         if not mentions:
             return 0.0
-        wanted = {place: times for place, times in mentions.items() if place < len(self.wanted_)}
-        against, _ = _any_of({place: log1p(mentions[place] / self.k1) for place in mentions.keys() - wanted})
-        return self._for(wanted)[0] * (1 - against)
+        weight = [1 / (1 + common) for common in self.common_]
+        root = sqrt(sum(weight)) if self.model == "bm25" else sum(weight)
+        evidence = {
+            place: weight[place] / root * self._worth(times) for place, times in mentions.items() if place < len(weight)
+        }
+        for_it = _any_of(evidence)[0] if self.model == "bm25" else sum(evidence.values())
+        return for_it * (1 - self._against(mentions)[0])
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         """The same for all links of a page, of which most say nothing that is looked for: one look tells."""
@@ -143,27 +174,32 @@ class Keywords:
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """What is looked for and how much it weighs, and what is ruled out."""
         sections = [
-            ("looked for", list(zip(self.wanted_, self.weight_, strict=True))),
+            ("looked for", [(term, 1 / (1 + common)) for term, common in zip(self.wanted_, self.common_, strict=True)]),
             ("ruled out", [(term, -1.0) for term in self.unwanted_]),
         ]
         return [(heading, rows[:top]) for heading, rows in sections if rows]
 
     def save(self) -> dict[str, Any]:
-        """What was learned; by term, since the list of words may change between two runs."""
-        return {
-            "threshold": self.threshold_.save(),
-            "off_topic": self.off_topic_,
-            "seen_in": dict(zip(self.wanted_, self.seen_in_, strict=True)),
-        }
+        """What was learned, some twenty kilobytes; few URLs are so long that it becomes a hundred."""
+        own = {name: getattr(self, f"{name}_") for name in _SIMPLE}
+        kept = {"words": self.names_, "common": self.common_[:], "seen": self.seen_[:]}
+        learned = self.calibration_
+        parts = [learned.shift, learned.slope, learned.weight, learned.middle]
+        return {**own, **kept, "calibration": parts, "company": self.company_.save()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` gave; a threshold or a word that the user changed since then starts anew."""
-        if state["threshold"]["start"] == self.threshold:
-            self.threshold_.load(state["threshold"])
-        self.off_topic_ = state["off_topic"]
-        unknown = round(self.off_topic_ * PRIOR_SHARE)
-        self.seen_in_ = [state["seen_in"].get(term, unknown) for term in self.wanted_]
-        self._weigh()
+        """Go on from what `save` gave; with other words there is nothing to go on from."""
+        if state["words"] != self.names_:
+            return
+        for name in _SIMPLE:
+            setattr(self, f"{name}_", state[name])
+        self.common_ = list(state["common"])
+        self.calibration_ = Calibration(*state["calibration"])
+        self.company_.load(state["company"])
+        self.seen_ = [
+            Remembered(url, tuple((place, times) for place, times in mentions), company, on_topic)
+            for url, mentions, company, on_topic in state["seen"]
+        ]
 
     def _check(self) -> None:
         if not 0 <= self.threshold <= 1:
@@ -175,6 +211,18 @@ class Keywords:
         for name in self.weights.__struct_fields__:
             if not 0 <= getattr(self.weights, name) < 1e9:
                 raise ConfigError("topic.weights", f"{name} = {getattr(self.weights, name)} is not between 0 and 1e9")
+
+    def _is_taught(self, strong: bool) -> bool:
+        """Do the words of one more such page count? Of many alike one in four will do."""
+        return self.company_.pages[strong] < MANY_ALIKE or self.pages_ % 4 == 0
+
+    def _read(self, page: Page) -> Reading:
+        """The company of a page without any of the words cannot make it relevant, so nobody looks for it."""
+        mentions = tuple(self._mentions(page).items())
+        if not mentions or not self.adapt:
+            return Reading(page, mentions, None, None)
+        places = self.company_.places(page.words)
+        return Reading(page, mentions, places, self.company_.of(places))
 
     def _mentions(self, page: Page) -> dict[int, float]:
         """How often each term that occurs would stand in the text, had the page the typical length and no title."""
@@ -189,32 +237,105 @@ class Keywords:
         one = self.weights.text / (1 - self.b + self.b * max(len(text), 1) / TYPICAL_WORDS)
         return {place: times * one for place, times in self.phrases_.count(text).items()}
 
-    def _for(self, mentions: Mapping[int, float]) -> tuple[float, dict[int, float]]:
-        """What speaks for the page, 0 to 1, and the part of each term in it."""
-        total = sum(self.weight_)
-        if self.model == "tfidf":
-            share = {place: min(log1p(times) / log1p(FULL_TIMES), 1.0) for place, times in mentions.items()}
-            parts = {place: self.weight_[place] / total * share[place] for place in share}
-            return sum(parts.values()), parts
-        root = sqrt(total)
-        return _any_of({place: self.weight_[place] / root * log1p(x / self.k1) for place, x in mentions.items()})
+    def _verdict(self, mentions: Iterable[tuple[int, float]], company: float | None) -> Verdict:
+        score, signed = self._score(mentions)
+        why = {self.names_[place]: part for place, part in signed.items() if part}
+        relevance, version = score, ""
+        if self.adapt:
+            alone = self.calibration_.probability(score)
+            relevance, version = self.calibration_.probability(score, company), f"keywords {self.version_}"
+            if not self.calibration_.is_prior:
+                why |= {"(calibration)": alone - score, "(other words)": relevance - alone}
+        largest = sorted(why, key=lambda name: -abs(why[name]))[:SHOWN]
+        on_topic = relevance > 0 and relevance >= self.threshold
+        return Verdict(relevance, on_topic, why={name: why[name] for name in largest if why[name]}, model=version)
 
-    def _learn(self, relevance: float, on_topic: bool, wanted: Iterable[int]) -> None:
-        """Pages on topic teach no weights: where the crawl does well, the topic's own words are common."""
-        self.threshold_.note(relevance)
-        if not on_topic:
-            self.off_topic_ += 1
-            for place in wanted:
-                self.seen_in_[place] += 1
-            self._weigh()
+    def _score(self, mentions: Iterable[tuple[int, float]]) -> tuple[float, dict[int, float]]:
+        """How much of the words a page has, 0 to 1, and the part of each term in it."""
+        times = dict(mentions)
+        number = len(self.wanted_)
+        above = {place: max(0.0, x - self.common_[place]) for place, x in times.items() if place < number}
+        evidence = {place: self._worth(x) / self._root for place, x in above.items()}
+        for_it, parts = _any_of(evidence) if self.model == "bm25" else (sum(evidence.values()), evidence)
+        against, vetoes = self._against(times)
+        return for_it * (1 - against), parts | {place: -for_it * veto for place, veto in vetoes.items()}
 
-    def _weigh(self) -> None:
-        """Inverse document frequency over the off-topic pages, relative to the rarest term; rare enough is enough."""
-        pages = self.off_topic_ + PRIOR_PAGES
-        most = log(1 / PRIOR_SHARE)
-        idf = [min(log(pages / (times + PRIOR_PAGES * PRIOR_SHARE)), most) for times in self.seen_in_]
-        best = max(idf)
-        self.weight_ = [max(value / best, LEAST_WEIGHT) for value in idf]
+    def _against(self, mentions: Mapping[int, float]) -> tuple[float, dict[int, float]]:
+        number = len(self.wanted_)
+        return _any_of({place: log1p(times / self.k1) for place, times in mentions.items() if place >= number})
+
+    @property
+    def _root(self) -> float:
+        """What the worth of each term is divided by: of a longer list a page has to say more."""
+        return sqrt(len(self.wanted_)) if self.model == "bm25" else float(len(self.wanted_))
+
+    def _worth(self, times: float) -> float:
+        """What so many mentions of one term are worth, as -log(1 - probability), or as a share for tf-idf."""
+        return log1p(times / self.k1) if self.model == "bm25" else min(log1p(times) / log1p(FULL_TIMES), 1.0)
+
+    def _fit(self) -> None:
+        """Calibrate anew; if that changes next to nothing, all stays as it was."""
+        times = self._times()
+        companies = self._companies()
+        before = self.calibration_.probabilities(self._scores(times, self.common_), companies)
+        common = self._common(times, off=before < SURELY_OFF)
+        scores = self._scores(times, common)
+        self.strong_, self.weak_ = _extremes(scores)
+        calibration = fit(scores, companies, self.strong_, self.weak_)
+        after = calibration.probabilities(scores, companies)
+        moved = np.abs(after - before)[np.maximum(after, before) > 0]
+        flips = self._passes(after) != self._passes(before)
+        if flips.any() or (moved.size and moved.mean() >= NOTICEABLE):
+            self.common_, self.calibration_ = common, calibration
+            self.version_ += 1
+
+    def _passes(self, relevances: Numbers) -> NDArray[np.bool_]:
+        return (relevances > 0) & (relevances >= self.threshold)
+
+    def _companies(self) -> Numbers:
+        return np.array([nan if one.company is None else one.company for one in self.seen_])
+
+    def _times(self) -> Numbers:
+        """Mentions on the remembered pages: a row for each page, a column for each term."""
+        times = np.zeros((len(self.seen_), len(self.names_)))
+        found = [(row, *mention) for row, one in enumerate(self.seen_) for mention in one.mentions]
+        if found:
+            rows, places, numbers = zip(*found, strict=True)
+            times[rows, places] = numbers
+        return times
+
+    def _scores(self, times: Numbers, common: Sequence[float]) -> Numbers:
+        """The same as `_score`, for many pages at once."""
+        number = len(self.wanted_)
+        above = np.maximum(0.0, times[:, :number] - common)
+        if self.model == "bm25":
+            for_it = 1 - np.exp(-np.log1p(above / self.k1).sum(axis=1) / self._root)
+        else:
+            for_it = np.minimum(np.log1p(above) / log1p(FULL_TIMES), 1.0).sum(axis=1) / self._root
+        found: Numbers = for_it * np.exp(-np.log1p(times[:, number:] / self.k1).sum(axis=1))
+        return found
+
+    def _common(self, times: Numbers, off: NDArray[np.bool_]) -> list[float]:
+        """How often each term stands on the typical page off topic: a menu that has it on every page says nothing.
+
+        Where no page stands out from that, it is not the menu that is common but the topic.
+        """
+        if off.sum() < LEAST_OFF:
+            return self.common_
+        number = len(self.wanted_)
+        found: list[float] = np.minimum(np.median(times[off, :number], axis=0), MOST_COMMON).tolist()
+        return found if self._scores(times, found).max() >= 0.5 else [0.0] * number
+
+
+_SIMPLE = ("pages", "next_fit", "version", "told", "strong", "weak")  # what is saved as it is
+
+
+def _extremes(scores: Numbers) -> tuple[float, float]:
+    """From which score on, and up to which, pages show what is on topic and what is not."""
+    told = scores[scores > 0]
+    best = float(np.quantile(told, 1 - BEST_SHARE)) if told.size >= LEAST_OFF else STRONG
+    strong, worst = min(STRONG, max(LEAST_STRONG, best)), float(np.quantile(scores, WORST_SHARE))
+    return (max(strong, (worst + best) / 2), worst) if worst > strong / 2 else (strong, strong / 2)
 
 
 def _any_of(evidence: Mapping[int, float]) -> tuple[float, dict[int, float]]:

@@ -1,0 +1,121 @@
+"""How probable is it that a page with this score is on topic? Learned from the pages seen, without labels.
+
+A score says how much of the topic's words a page has; nobody knows beforehand which score is enough. The other words of
+the pages tell (see `company.py`): where pages with a middling score read like those with a high one, a middling score
+is enough. Two views of a page, its score and its company, and a hidden class give by expectation-maximisation
+
+    log odds of on topic = shift + slope * log odds of the score + weight * (company - middle)
+
+It starts from, and is held back by, what one would believe before any page is seen: the score is the probability.
+"""
+
+from math import exp, log
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+PRIOR_PAGES = 60.0  # the first belief weighs as much as this many pages
+PRIOR_PAIRS = 10  # with this many strong and weak pages, their company is believed half of what it says
+FITTING_DOUBT = 0.02  # in fitting no score counts as surer, so that a few do not bend the line
+LEAST_DOUBT = 1e-6  # a score is never quite 0 or 1
+MOST_COMPANY = 2.0  # log odds: the other words can correct the score, not overrule it
+SLOPES = 0.3, 3.0
+THRESHOLDS = 0.15, 0.75  # the score that is worth a probability of one half, whatever the pages say
+LEAST_SPREAD = 0.05  # variance of the company in one class, so that few pages alike do not look like certainty
+STEPS = 20
+_GRID = np.linspace(-3.0, 3.0, 7)  # log odds of scores at which the first belief is stated
+
+
+class Calibration(Struct, frozen=True):
+    """From score and company to a probability; as it is made, the score is the probability."""
+
+    shift: float = 0.0
+    slope: float = 1.0
+    weight: float = 0.0
+    middle: float = 0.0
+
+    def probability(self, score: float, company: float | None = None) -> float:
+        """Of a page with this score; 0 if the score is. The company is left out where it is not known."""
+        if score <= 0 or self.is_prior:
+            return max(0.0, score)
+        sure = min(max(score, LEAST_DOUBT), 1 - LEAST_DOUBT)
+        odds = self.shift + self.slope * log(sure / (1 - sure))
+        if company is not None:
+            odds += min(max(self.weight * (company - self.middle), -MOST_COMPANY), MOST_COMPANY)
+        return 1 / (1 + exp(-odds))
+
+    def probabilities(self, scores: Numbers, companies: Numbers) -> Numbers:
+        """The same for many pages; NaN stands for a company that is not known."""
+        if self.is_prior:
+            return scores
+        odds = self.shift + self.slope * _log_odds(scores, LEAST_DOUBT) + self._correction(companies)
+        found: Numbers = np.where(scores > 0, _sigmoid(odds), 0.0)
+        return found
+
+    def _correction(self, companies: Numbers) -> Numbers:
+        found = np.clip(self.weight * (companies - self.middle), -MOST_COMPANY, MOST_COMPANY)
+        return np.nan_to_num(found)
+
+    @property
+    def is_prior(self) -> bool:
+        """Has it learned nothing yet?"""
+        return not self.weight
+
+
+def fit(scores: Numbers, companies: Numbers, strong: float, weak: float) -> Calibration:
+    """The calibration that explains these pages best. `companies` is NaN where the company of a page is not known.
+
+    Pages with a score of at least `strong`, and of at most `weak`, show what the two classes look like.
+    """
+    weight, middle = _separation(companies[scores >= strong], companies[scores <= weak])
+    if not weight:
+        return Calibration()
+    told = scores > 0
+    company = Calibration(weight=weight, middle=middle)._correction(companies[told])
+    shift, slope = _maximised(_log_odds(scores[told], FITTING_DOUBT), company)
+    bounds = _log_odds(np.array(THRESHOLDS), LEAST_DOUBT)
+    return Calibration(-slope * float(np.clip(-shift / slope, *bounds)), slope, weight, middle)
+
+
+def _separation(strong: Numbers, weak: Numbers) -> tuple[float, float]:
+    """By linear discriminant analysis: how many log odds one unit of company is worth, and where it says nothing."""
+    strong, weak = strong[~np.isnan(strong)], weak[~np.isnan(weak)]
+    pairs = min(len(strong), len(weak))
+    if not pairs:
+        return 0.0, 0.0
+    spread = (strong.var() * len(strong) + weak.var() * len(weak)) / (len(strong) + len(weak)) + LEAST_SPREAD
+    apart = float((strong.mean() - weak.mean()) / spread)
+    return max(0.0, apart) * pairs / (pairs + PRIOR_PAIRS), float(strong.mean() + weak.mean()) / 2
+
+
+def _maximised(odds: Numbers, company: Numbers) -> tuple[float, float]:
+    """Shift and slope, by one Newton step of logistic regression for each expectation."""
+    shift, slope = 0.0, 1.0
+    x = np.concatenate([odds, _GRID])
+    pages = np.concatenate([np.ones(len(odds)), np.full(len(_GRID), PRIOR_PAGES / len(_GRID))])
+    believed = _sigmoid(_GRID)
+    for _ in range(STEPS):
+        now = _sigmoid(shift + slope * x)
+        expected = np.concatenate([_sigmoid(shift + slope * odds + company), believed])
+        error, bend = pages * (expected - now), pages * now * (1 - now)
+        a, b, c = bend.sum(), (bend * x).sum(), (bend * x * x).sum()
+        up, along = error.sum(), (error * x).sum()
+        determinant = a * c - b * b
+        shift += float((c * up - b * along) / determinant)
+        slope += float((a * along - b * up) / determinant)
+        slope = min(max(slope, SLOPES[0]), SLOPES[1])
+    return shift, slope
+
+
+def _log_odds(scores: Numbers, doubt: float) -> Numbers:
+    sure = np.clip(scores, doubt, 1 - doubt)
+    found: Numbers = np.log(sure / (1 - sure))
+    return found
+
+
+def _sigmoid(odds: Numbers) -> Numbers:
+    found: Numbers = 1 / (1 + np.exp(-odds))
+    return found
