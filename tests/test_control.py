@@ -257,7 +257,7 @@ async def test_stop_waits_for_the_end_and_without_a_crawl_there_is_nothing_to_st
         crawling = await start("crawl", folder)
         await watch.requests(20)
         code, out, _ = await lycosa("resume", folder)
-        assert (code, out) == (0, "not paused: it is crawling\n")
+        assert (code, out) == (0, "it is not paused\n")
         code, out, _ = await lycosa("stop", folder)
         assert (code, out) == (0, f"stopped. Continue with: lycosa crawl {folder}\n")
         told, _ = await crawling.communicate()

@@ -58,7 +58,7 @@ class TestMaking:
 
     def test_it_never_overwrites(self, tmp_path: Path) -> None:
         CrawlFolder.new(tmp_path, [], TOPIC)
-        with pytest.raises(BadInput, match="exists already"):
+        with pytest.raises(BadInput, match="already exists"):
             CrawlFolder.new(tmp_path, [], TOPIC)
 
     def test_what_is_wrong_is_named_and_can_be_mended(self, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_no_crawl_no_orders(tmp_path: Path, lycosa: Any) -> None:
     code, _, errors = lycosa("exclude", tmp_path, "a.example", "--yes")
     assert code == 2
     assert "nothing crawled yet: write seeds and exclusions to crawl.toml" in errors
-    assert lycosa("add", tmp_path, "nonsense")[2] == "lycosa: nonsense: this is no web URL; write http://host/path\n"
+    assert lycosa("add", tmp_path, "nonsense")[2] == "lycosa: nonsense: not a web URL; write http://host/path\n"
     assert "name a host or a pattern" in lycosa("exclude", tmp_path)[2]
 
 
@@ -73,7 +73,7 @@ def test_another_command_at_work_is_not_mistaken_for_nothing(tmp_path: Path, lyc
     with lock(tmp_path):
         code, _, errors = lycosa("pause", tmp_path)
     assert code == 2
-    assert "another lycosa is at work here, but takes no orders" in errors
+    assert "another lycosa is running here but does not respond" in errors
 
 
 async def test_excluding_asks_first(tmp_path: Path, lycosa: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def document(given: Mapping[str, Any]) -> str:
 def write(file: Path, given: Mapping[str, Any]) -> Path:
     """Make such a file, and the folders it is in."""
     if file.exists():
-        raise BadInput(f"{file}: exists already")
+        raise BadInput(f"{file}: already exists")
     text = document(given)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a table of results holds: a row for each page visited, or a row for each link found."""
+"""The rows of an exported table: one per visited page, or one per link."""
 
 from array import array
 from collections.abc import Callable, Generator, Sequence
@@ -14,7 +14,7 @@ from lycosa.types import SEED_SCORE, BadInput
 
 class _Column(NamedTuple):
     kind: Kind
-    sql: str = ""  # where crawl.db has no column of that name and meaning
+    sql: str = ""  # if crawl.db has no column with this name and meaning
 
 
 def _score(table: str) -> str:
@@ -58,15 +58,15 @@ _LINKS = {
     "anchor": _Column("text", "CASE WHEN to_.source = from_.id THEN to_.anchor ELSE '' END"),
     "score": _Column("real", _score("to_")),
 }
-ALL = "all"  # stands for every column but the text, which has to be read from the WARC
+ALL = "all"  # every column except the text, which has to be read from the WARC
 
 
 class Wanted(Struct, frozen=True):
-    """Which pages."""
+    """Which pages to export."""
 
     relevant: bool = False
     min_relevance: float | None = None
-    errors: bool = False  # also what could not be fetched or read
+    errors: bool = False  # include failed visits
 
     def condition(self) -> str:
         parts = ["on_topic"] * self.relevant
@@ -76,7 +76,7 @@ class Wanted(Struct, frozen=True):
 
 
 def page_columns(names: Sequence[str], text: bool = False) -> Columns:
-    """Those named, or the usual ones; with the text, if it is wanted."""
+    """The named columns, or the default ones; plus the text if wanted."""
     return _chosen([*(names or _PLAIN), *([TEXT] if text else [])], _PAGES)
 
 
@@ -94,7 +94,7 @@ def _chosen(names: Sequence[str], known: dict[str, _Column]) -> Columns:
 
 
 def page_rows(db: CrawlDb, columns: Columns, wanted: Wanted, text_of: Callable[[str, int], str]) -> Rows:
-    """In the order of fetching. `text_of` reads the text of a page, given its WARC file and offset."""
+    """Pages in fetch order. `text_of` reads the text of a page, given its WARC file and offset."""
     chosen = [_PAGES[name].sql or name for name in columns]
     where = "CASE WHEN error = '' AND digest != '' THEN warc ELSE '' END, warc_offset"
     sql = f"SELECT {', '.join(chosen)}, {where} FROM visits WHERE {wanted.condition()} ORDER BY n"
@@ -110,8 +110,8 @@ def page_rows(db: CrawlDb, columns: Columns, wanted: Wanted, text_of: Callable[[
 
 
 def link_rows(db: CrawlDb, columns: Columns) -> Rows:
-    """Link after link, by the page they are on. The anchor is known of the link that led to the target first or best;
-    the score is what the target is worth now, or was worth when it was fetched."""
+    """Links, by the page they are on. The anchor is known only for the link that gave the target its score; the score
+    is the current one of the target, or the one it had when it was fetched."""
     chosen = [_LINKS[name].sql for name in columns]
     sql = (
         f"SELECT {', '.join(chosen)} FROM json_each(?) JOIN urls to_ ON to_.id = json_each.value"

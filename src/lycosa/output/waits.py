@@ -1,4 +1,4 @@
-"""What does a URL wait for, and what is fetched instead? Read from crawl.db, where every waiting URL has its score."""
+"""Why is a queued URL not fetched yet, and what is fetched instead? Read from crawl.db."""
 
 import time
 from itertools import islice
@@ -13,20 +13,20 @@ _SHOWN = 3
 
 
 class Waits(Struct, frozen=True):
-    """Where a URL stands among all that wait."""
+    """The position of a URL in the queue."""
 
     ahead: int  # URLs that are fetched first
     waiting: int
     first: list[tuple[str, float]]  # the best of those ahead, with their scores
     host: str
-    rests_until: float = 0.0  # 0: its host may be asked
+    rests_until: float = 0.0  # 0: its host is due
     unread_robots: bool = False  # the robots.txt of its host is fetched first
-    refused: str = ""  # why nothing at all will be fetched: its host is closed, or it is out of scope
+    refused: str = ""  # why it will not be fetched at all: its host is closed, or it is out of scope
     ended: str = ""  # why the crawl is over
 
 
 def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
-    """How things stand for a waiting URL; `refused` says why the scope refuses it, if it does."""
+    """The state of a queued URL; `refused` says why the scope refuses it, if it does."""
     url, score = db.execute("SELECT url, score FROM urls WHERE id = ?", (number,)).fetchone()
     host, origin = urls.host(url), urls.origin(url)
     row = db.execute("SELECT due_at, closed FROM hosts WHERE name = ?", (host,)).fetchone()
@@ -46,10 +46,10 @@ def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits
 
 
 def _ahead(db: CrawlDb, number: int, score: float) -> tuple[int, list[tuple[str, float]]]:
-    """How many come before it, and the best of them. Where a strategy fetches by lists, its list comes first."""
+    """How many URLs come before it, and the best of them. If a strategy fetches in lists, its list comes first."""
     listed = [int(name) for name in db.get("list").split()]
     before = ", ".join(map(str, listed[: listed.index(number)] if number in listed else listed))
-    better = "" if number in listed else " OR score > ? OR score = ? AND id < ?"  # equals: the first found
+    better = "" if number in listed else " OR score > ? OR score = ? AND id < ?"  # equal scores: the first one found
     closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
     those = f"FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
     values = (score, score, number) if better else ()
@@ -66,16 +66,16 @@ def waits_for(waits: Waits) -> list[str]:
     """In plain words, one line each."""
     if waits.refused:
         return [f"It will not be fetched: {waits.refused}."]
-    lines = [f"{waits.ahead:,} of the {waits.waiting:,} URLs that wait come before it."]
+    lines = [f"{waits.ahead:,} of the {waits.waiting:,} queued URLs come before it."]
     if waits.ended:
         lines.append(f"The crawl is over: {waits.ended}.")
     if waits.rests_until:
         until = time.strftime("%H:%M:%S", time.localtime(waits.rests_until))
         lines.append(f"Its host {waits.host} rests until {until}.")
     if waits.unread_robots:
-        lines.append(f"The robots.txt of {waits.host} has to be read first.")
+        lines.append(f"The robots.txt of {waits.host} has to be fetched first.")
     if waits.first:
-        lines.append("The best of those:")
+        lines.append("The best of them:")
         scores = ["a seed" if score >= SEED_SCORE else f"{score:.4f}" for _, score in waits.first]
         lines += [f"  {score:>9}  {url}" for score, (url, _) in zip(scores, waits.first, strict=True)]
     return lines

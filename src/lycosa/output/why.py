@@ -1,4 +1,4 @@
-"""Why a URL was fetched, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
+"""Why a URL was fetched, or is still queued: the path from a seed, the scores, the verdict and its reasons."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ _VISITED = (
 
 
 class Step(Struct, frozen=True):
-    """One URL on the path, as it was found and as it was judged."""
+    """One URL on the path: how it was found and judged."""
 
     id: int
     url: str
@@ -47,16 +47,16 @@ class Step(Struct, frozen=True):
 
     @property
     def is_seed(self) -> bool:
-        """Nobody linked to it: a person named it, or a search or sitemap if it has a score of its own."""
+        """Not found on a page: given by a person, or by a search or sitemap if it has its own score."""
         return not self.source and not self.depth
 
 
 def read_path(db: CrawlDb, text: str) -> list[Step]:
-    """From the seed to the URL; BadInput if the crawl does not know it."""
+    """The path from the seed to the URL; BadInput if the crawl does not know it."""
     url = urls.from_person(text)
     row = db.execute(f"{_KNOWN} url = ?", (url,)).fetchone() if url else None
     if row is None:
-        raise BadInput(f"{text}: this crawl does not know the URL")
+        raise BadInput(f"{text}: this crawl does not know this URL")
     rows = [row]
     while (source := rows[-1][2]) and source not in {found[0] for found in rows}:
         row = db.execute(f"{_KNOWN} id = ?", (source,)).fetchone()
@@ -73,7 +73,7 @@ def _step(number: int, url: str, source: int, anchor: str, score: float, depth: 
 
 
 def _visits(db: CrawlDb, path: list[str]) -> dict[str, tuple[Any, ...]]:
-    """The last visit of each URL, read at once: the table has no index on URLs."""
+    """The last visit of each URL, in one query, because the table has no index on URLs."""
     rows = db.execute(_VISITED.format(", ".join("?" * len(path))), path).fetchall()
     return {row[0]: row[1:] for row in rows}
 
@@ -81,7 +81,7 @@ def _visits(db: CrawlDb, path: list[str]) -> dict[str, tuple[Any, ...]]:
 def _visited(db: CrawlDb, step: Step, visit: tuple[Any, ...] | None) -> Step:
     if visit is None:
         closed = db.execute("SELECT closed FROM hosts WHERE name = ?", (urls.host(step.url),)).fetchone()
-        fate = f"its host is closed: {closed[0]}" if closed and closed[0] else "it waits"
+        fate = f"its host is closed: {closed[0]}" if closed and closed[0] else "it is queued"
         return replace(step, fate="reached by the redirect above" if step.is_done else fate)
     names = ("score", "n", "status", "error", "detail", "final_url", "title", "relevance", "on_topic", "label", "why")
     values = dict(zip((*names, "duplicate_of"), visit, strict=True))
@@ -91,17 +91,17 @@ def _visited(db: CrawlDb, step: Step, visit: tuple[Any, ...] | None) -> Step:
 
 
 def scored(path: list[Step]) -> Scored:
-    """What a strategy must know to explain the score of the URL at the end of the path."""
+    """What a strategy needs to explain the score of the URL at the end of the path."""
     step = path[-1]
     pages = [page for page in path[:-1] if page.relevance is not None]
-    page = pages[-1] if pages and step.source else None  # a redirect may stand between them
+    page = pages[-1] if pages and step.source else None  # there may be a redirect between them
     link = Link(step.url, path[-2].url if step.source and len(path) > 1 else "", step.anchor, step.depth)
     verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
     return Scored(link, step.score, bool(step.n), verdict, bool(page and page.is_seed), step.id)
 
 
 def draw_why(path: list[Step], console: Console, explanation: Explanation | None, waits: Waits | None = None) -> None:
-    """One sentence, the path, what it waits for, and the reasons of score and verdict."""
+    """One sentence, the path, what it is waiting for, and the reasons for score and verdict."""
     console.print(Text(printable(sentence(path[-1], explanation))), soft_wrap=True)
     if waits:
         for line in waits_for(waits):
@@ -111,19 +111,19 @@ def draw_why(path: list[Step], console: Console, explanation: Explanation | None
     if explanation and explanation.parts:
         total = f"{sum(explanation.parts.values()):.3f}"
         _draw_reasons(
-            f"what made the score ({explanation.total} {total}, the sum of these)", explanation.parts, console
+            f"contributions to the score ({explanation.total} {total}, the sum of these)", explanation.parts, console
         )
-    _draw_reasons("what moved the verdict", path[-1].why, console)
+    _draw_reasons("reasons for the verdict", path[-1].why, console)
 
 
 def sentence(step: Step, explanation: Explanation | None) -> str:
-    """In plain words."""
+    """The answer in one sentence."""
     if step.is_done and not step.n:
-        return "Not fetched by itself: a redirect led to it."
+        return "Not fetched separately: a redirect led to it."
     if step.is_seed and step.score >= SEED_SCORE:
         named = "a search found it" if step.anchor else "it is a seed"
         return f"Fetched because {named}." if step.n else f"Not fetched yet, though {named} and comes first."
-    because = f"because {explanation.because}" if explanation else "(its strategy does not say why)"
+    because = f"because {explanation.because}" if explanation else "(the strategy does not explain its scores)"
     if step.n:
         return f"{'Tried' if step.error else 'Fetched'} {because}."
     return f"Not fetched yet. Its score is {step.score:.4f} {because}."
@@ -144,7 +144,7 @@ def _draw_reasons(heading: str, reasons: Mapping[str, float], console: Console) 
 
 
 def _origin(step: Step) -> str:
-    """How the crawl came to know it: only a link has a page it was found on, only a search has words without one."""
+    """How the crawl found the URL: only a link has a source page, only a search result has an anchor without one."""
     score = f"score {step.score:.4f}"
     if step.source or step.depth:
         return score + (f", by the link “{step.anchor[:80]}”" if step.anchor else "")
