@@ -26,7 +26,7 @@ def pause(directory: Dir) -> None:
 
 def resume(directory: Dir) -> None:
     """Resume a paused crawl."""
-    typer.echo("crawling again" if _call(directory, Request("resume"))["changed"] else "it is not paused")
+    typer.echo("resumed" if _call(directory, Request("resume"))["changed"] else "it is not paused")
 
 
 def stop(directory: Dir) -> None:
