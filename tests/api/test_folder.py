@@ -217,7 +217,7 @@ class TestLooking:
         assert verdict == crawled.judge(page) == crawled.topic.judge(page)
         assert verdict.relevance == pytest.approx(best["relevance"], abs=0.2)  # the judge has learned since
         assert crawled.judge(b"<p>nothing").relevance == 0
-        with pytest.raises(BadInput, match="no page of this address"):
+        with pytest.raises(BadInput, match="no page with this URL"):
             crawled.page("http://nowhere.example/")
 
     def test_nothing_crawled_yet(self, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ async def test_a_crawl_that_lost_a_file_has_all_its_pages_again(tmp_path: Path, 
     )
     _, errors = await process.communicate()
     assert process.returncode == 2
-    assert f"{names[1]}: the crawl wrote this file, but it is gone (`lycosa check`" in errors.decode()
+    assert f"{names[1]}: the crawl wrote this file, but it is missing (`lycosa check`" in errors.decode()
     outcome = run("check", tmp_path)
     assert outcome.exit_code == 1
     assert f"{names[1]}: is gone, and with it the records of" in outcome.stdout

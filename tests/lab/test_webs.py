@@ -62,7 +62,7 @@ class TestNames:
             generated(name)
 
     def test_a_web_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"no\.warc: there is no such file"):
+        with pytest.raises(BadInput, match=r"no\.warc: no such file"):
             open_web("no.warc", tmp_path)
 
     def test_a_stamp_changes_with_the_file(self, warcs: Any, tmp_path: Path) -> None:

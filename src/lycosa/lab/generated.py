@@ -1,6 +1,6 @@
-"""A web of any size, computed from the URL by a seed number: nothing is stored, every page is always the same.
+"""A web of any size, computed from URL and random seed: nothing is stored, and every page is always the same.
 
-All links of a page lead to the port it was asked at, so a web need not know where it is served.
+All links of a page lead to the port it was requested at, so a web need not know where it is served.
 """
 
 import re
@@ -18,7 +18,7 @@ from lycosa.types import BadInput
 
 _ROBOTS_URL = re.compile(r"https?://[^/]+/robots\.txt")
 _MONTH = re.compile(r"/calendar/(\d{1,9})/(\d{1,2})")
-_TRAP_SHARE = 0.1  # of the pages link to the trap
+_TRAP_SHARE = 0.1  # share of pages that link to the trap
 _HTML = Answer().headers
 _FAILURES = (
     (404, _HTML),
@@ -31,13 +31,13 @@ __all__ = ["GeneratedPage", "GeneratedWeb", "Links", "Oddities", "Text"]
 
 
 class GeneratedPage(Answer, frozen=True):
-    """An answer together with the truth about it."""
+    """A reply together with its true topic."""
 
-    topic: str = ""  # for metrics only; empty where the page has none
+    topic: str = ""  # for evaluation only; empty if the page has none
 
 
 class GeneratedWeb(Struct, frozen=True, dict=True):
-    """Pages on hosts named `<word><number>.localhost`, or on loopback addresses for crawlers that know no names."""
+    """Pages on hosts named `<word><number>.localhost`, or on loopback addresses for crawlers that need addresses."""
 
     pages: int = 1000
     hosts: int = 20
@@ -48,14 +48,14 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
     oddities: Oddities = Oddities()
 
     def respond(self, url: str, headers: Mapping[str, str]) -> Answer:
-        """The answer to a request, robots.txt included; 404 where there is nothing."""
+        """The reply to a request, robots.txt included; 404 if there is no page."""
         page = self.page(url)
         if page is None and _ROBOTS_URL.fullmatch(url):
             return Answer(headers=(("Content-Type", "text/plain"),), body=self.robots(url.split("/")[2]).encode())
         return page or Answer(status=404, body=b"<title>Not found</title><p>There is no such page.")
 
     def page(self, url: str) -> GeneratedPage | None:
-        """The page at a URL, or None where this web has none."""
+        """The page at a URL, or None if this web has none."""
         found = self._atlas.find(url)
         if found is None:
             return None
@@ -78,7 +78,7 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
         return "User-agent: *\nDisallow: /private/\n"
 
     def seeds(self, port: int, count: int = 5, topic: str = "") -> list[str]:
-        """Home pages to start from: of the first hosts, or of the first hosts that are at home in a topic."""
+        """Home pages to start from: of the first hosts, or of the first hosts whose main topic is given."""
         atlas = self._atlas
         chosen = range(self.hosts)
         if topic:
@@ -86,14 +86,14 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
         return [atlas.url(Place(host, 0), f":{port}") for host in chosen[:count]]
 
     def topic_of(self, url: str) -> str:
-        """The truth about a page, for metrics only; empty where it has no topic."""
+        """The true topic of a page, for evaluation only; empty if it has none."""
         found = self._atlas.find(url)
         if found is None or found[0].host == self.hosts:
             return ""
         return self.text.topics[self._atlas.topic(found[0])]
 
     def words_of(self, topic: str) -> tuple[str, ...]:
-        """The words that pages of a topic use: what somebody who looks for it would type."""
+        """The words that pages of a topic use: keywords for a crawl that looks for it."""
         return topic_words(self.text.topics[self._number(topic)])
 
     def _number(self, topic: str) -> int:
@@ -133,7 +133,7 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
         return GeneratedPage(status, headers, b"<title>Failure</title><p>This host fails on purpose.")
 
     def _trap(self, url: str) -> GeneratedPage:
-        """A page that always has a next one: the following month, and a path one step longer."""
+        """A page of the trap, which always has a next one: the following month, and a longer path."""
         path = "/" + url.split("/", 3)[3]
         found = _MONTH.fullmatch(path)
         year, month = (int(found[1]), int(found[2])) if found else (2024, 1)

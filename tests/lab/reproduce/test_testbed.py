@@ -116,7 +116,7 @@ def test_bad_input_is_named(school: Any, tmp_path: Path) -> None:
         Recording(school.request(target=("musik",))).targets()
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("http://elsewhere.example/\tx\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="none of its addresses"):
+    with pytest.raises(BadInput, match="none of its URLs"):
         Recording(Request(web=str(school.web), labels=str(wrong)))
     with pytest.raises(BadInput, match="no such file"):
         Recording(Request(web=str(tmp_path / "none.warc"), labels=str(wrong)))
