@@ -107,8 +107,8 @@ class TestGeneratedPages:
         assert kinds == {True, False}
 
     def test_what_is_no_page(self, web: GeneratedPages) -> None:
-        failing = f"http://{web._atlas.host(ODD.hosts - 2)}/"
-        trap = f"http://{web._atlas.host(ODD.hosts)}/calendar/2024/1"
+        failing = f"http://{web._layout.host(ODD.hosts - 2)}/"
+        trap = f"http://{web._layout.host(ODD.hosts)}/calendar/2024/1"
         for url in (failing, trap, "http://elsewhere.example/", "no url"):
             assert (web.page(url), web.resolve(url), web.links(url)) == ("", "", [])
 

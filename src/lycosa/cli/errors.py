@@ -9,14 +9,7 @@ import msgspec
 
 from lycosa.errors import LycosaError
 
-_DAMAGE = (
-    msgspec.DecodeError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    OverflowError,
-)  # raised by corrupted values
+_DAMAGE = (msgspec.DecodeError, ValueError, TypeError, AttributeError, LookupError, OverflowError)  # by corrupt values
 
 
 def explain(error: BaseException, arguments: Sequence[str]) -> str:

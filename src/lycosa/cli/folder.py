@@ -62,8 +62,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     proxy: Annotated[str | None, typer.Option(help="HTTP proxy, http://host:port.")] = None,
     seed: Annotated[list[str] | None, typer.Option(metavar="URL", help="An additional seed; may be repeated.")] = None,
     set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a key of crawl.toml for this run."),
+        list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a key of crawl.toml.")
     ] = None,
     retry: Annotated[
         Retry | None,

@@ -18,7 +18,7 @@ from rich.text import Text
 from lycosa.lab import compare as comparing
 from lycosa.lab import record as recording
 from lycosa.lab import report, survey, tasks
-from lycosa.lab.faults import RECORDED, Hindered
+from lycosa.lab.faults import RECORDED, Faulty
 from lycosa.lab.results import Results
 from lycosa.lab.serve import Server
 from lycosa.lab.tasks import Comparison, Plan, Task
@@ -114,7 +114,7 @@ def serve(
 ) -> None:
     """Serve a web as an HTTP proxy on loopback, so that any crawler can be run on it. Ctrl-C stops it."""
     opened = open_web(web)
-    site = Hindered(site_of(opened), latency, errors, _rules(robots), as_http)
+    site = Faulty(site_of(opened), latency, errors, _rules(robots), as_http)
     log = Log(every)
     loopback = isinstance(opened, GeneratedPages) and opened.site.ip_hosts  # reachable without a proxy as well
     uvloop.run(_serve(Server(site, port, "0.0.0.0" if loopback else "127.0.0.1", log=log), len(opened)))
@@ -156,31 +156,21 @@ async def _serve(server: Server, addresses: int) -> None:
 
 @app.command()
 def compare(  # noqa: PLR0913
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[TOML]", help="A file of tasks; or describe one task by options.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[TOML]", help="Tasks; or describe one by options.")] = None,
     web: Annotated[str, typer.Option(metavar="WEB", help="The web to crawl.")] = "",
     labels: Annotated[str, typer.Option(metavar="TSV", help="The labels of its pages.")] = "",
     target: Annotated[list[str] | None, typer.Option(metavar="LABEL,...", help="Labels to look for.")] = None,
     seeds: Seeds = None,
-    train: Annotated[
-        list[str] | None, typer.Option(metavar="WEB:LABELS", help="Labelled pages to train the judge on.")
-    ] = None,
+    train: Annotated[list[str] | None, typer.Option(metavar="WEB:LABELS", help="Pages to train the judge on.")] = None,
     topic: Annotated[str, typer.Option(metavar="CONFIG", help="A crawl folder or .toml file whose topic to use.")] = "",
     examples: Annotated[int, typer.Option(min=0, help="Sample this many targets as examples instead.")] = 0,
-    strategies: Annotated[
-        str, typer.Option(metavar="A,B,...", help="In addition to breadth-first, random and oracle.")
-    ] = "",
+    strategies: Annotated[str, typer.Option(metavar="A,B,...", help="Besides breadth-first, random, oracle.")] = "",
     model: Annotated[str, typer.Option(help="The judge's model: logistic, svm, nb, mlp, vote.")] = "",
     pages: Annotated[int, typer.Option(min=0, help="Page budget of each strategy; 0: as in the file, or 400.")] = 0,
     repeat: Annotated[int, typer.Option(min=0, help="Repetitions of runs that depend on chance.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for results, table and plots.")] = Path(
-        "lab-out"
-    ),
-    no_oracle: Annotated[
-        bool, typer.Option("--no-oracle", help="Leave out the oracle, which is slow on large webs.")
-    ] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="For results, table and plots.")] = Path("lab-out"),
+    no_oracle: Annotated[bool, typer.Option("--no-oracle", help="Leave out the oracle: slow on large webs.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat runs that are already finished.")] = False,
     field: Annotated[
         bool, typer.Option("--field", help="With the delays, workers and response times of a real crawl.")

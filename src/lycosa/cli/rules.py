@@ -45,9 +45,7 @@ class Export(msgspec.Struct, frozen=True):
     rules: list[Rule]
     scores: dict[str, float]  # score of a page's links, by its class
     unruled: list[str]  # classes without a path to the targets: the relevance of the page is used instead
-    words: dict[
-        str, dict[str, float]
-    ]  # by target: how much words in a link, near it and in the title add to its log-odds
+    words: dict[str, dict[str, float]]  # by target: what words in a link, near it and in the title add to its log-odds
 
 
 class Topic(NamedTuple):
@@ -112,9 +110,7 @@ def rules(
 
 def _write(target: Path, found: rule_base.RuleBase) -> None:
     rule_base.save(found, target)
-    pairs = sum(
-        sum(row.values()) for row in found.counts.values()
-    )  # a page counts once for each class that links to it
+    pairs = sum(sum(row.values()) for row in found.counts.values())  # a page counts for each class that links to it
     total = sum(map(len, found.rules().values()))
     typer.echo(
         f"{target} written: {total:,} rules between {len(found.classes):,} classes,"

@@ -67,9 +67,7 @@ def public_socket(info: AddrInfo) -> socket.socket:
     """A socket for a resolved address; PrivateAddress if it may not be connected to."""
     family, kind, protocol, _, where = info
     if not is_public(str(where[0])):
-        raise PrivateAddress(
-            "private address"
-        )  # the same text for every address, so that several failures count as one
+        raise PrivateAddress("private address")  # the same text for every address: several failures count as one
     return socket.socket(family, kind, protocol)
 
 

@@ -13,9 +13,7 @@ from lycosa.fetch.address import LocalNames, public_socket
 
 _PATIENCE_S = 5.0
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS})  # ours, not the network's
-_NO_SUCH_NAME = frozenset(
-    {1, 4, socket.EAI_NONAME, socket.EAI_NODATA}
-)  # c-ares: no data, not found; and the system's error
+_NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, socket.EAI_NODATA})  # c-ares: no data, not found; the system's
 
 
 class Network:

@@ -27,9 +27,7 @@ class Pool(aiohttp.TCPConnector):
     """Keeps at most `most_idle` idle connections open; the one that has been idle longest is closed first."""
 
     def __init__(self, most_idle: int, **options: Any) -> None:
-        super().__init__(
-            limit=0, **options
-        )  # the number in use is limited elsewhere; waiting here would end in a time-out
+        super().__init__(limit=0, **options)  # the number in use is limited elsewhere: waiting here is a time-out
         self.most_idle = most_idle
         self._factory = cast(functools.partial[ResponseHandler], functools.partial(_Answers, loop=self._loop))
 

@@ -20,7 +20,7 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 
 @dataclass
-class Hindered:
+class Faulty:
     """A site with faults. The same URL always has the same fault."""
 
     site: Site

@@ -11,8 +11,8 @@ from random import Random
 from msgspec import Struct
 
 from lycosa.lab.answer import CLOSE, Answer
-from lycosa.lab.layout import Atlas, Links, Oddities, Place
-from lycosa.lab.page_text import Anchor, Prose, Text, prose
+from lycosa.lab.layout import Layout, Links, Oddities, Place
+from lycosa.lab.page_text import Anchor, PageText, Text, page_text
 from lycosa.lab.vocabulary import topic_words
 from lycosa.types import BadInput
 
@@ -56,7 +56,7 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
 
     def page(self, url: str) -> GeneratedPage | None:
         """The page at a URL, or None if this web has none."""
-        found = self._atlas.find(url)
+        found = self._layout.find(url)
         if found is None:
             return None
         place, port = found
@@ -65,12 +65,12 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
         if self.oddities.failing and place.host == max(0, self.hosts - 2):
             return self._failure(place)
         delay_s = self.oddities.slow_s if place.host == self.hosts - 1 else 0.0
-        kind = self._atlas.kind(place)
-        topic = self.text.topics[self._atlas.topic(place)]
+        kind = self._layout.kind(place)
+        topic = self.text.topics[self._layout.topic(place)]
         if kind == "redirect":
-            location = self._atlas.url(self._atlas.original(place), port)
+            location = self._layout.url(self._layout.original(place), port)
             return GeneratedPage(301, (("Location", location),), delay_s=delay_s, topic=topic)
-        shown = self._atlas.original(place) if kind == "duplicate" else place
+        shown = self._layout.original(place) if kind == "duplicate" else place
         return GeneratedPage(body=self._body(shown, port), delay_s=delay_s, topic=topic)
 
     def robots(self, host: str) -> str:
@@ -79,18 +79,18 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
 
     def seeds(self, port: int, count: int = 5, topic: str = "") -> list[str]:
         """Home pages to start from: of the first hosts, or of the first hosts whose main topic is given."""
-        atlas = self._atlas
+        layout = self._layout
         chosen = range(self.hosts)
         if topic:
             chosen = chosen[self._number(topic) :: len(self.text.topics)]
-        return [atlas.url(Place(host, 0), f":{port}") for host in chosen[:count]]
+        return [layout.url(Place(host, 0), f":{port}") for host in chosen[:count]]
 
     def topic_of(self, url: str) -> str:
         """The true topic of a page, for evaluation only; empty if it has none."""
-        found = self._atlas.find(url)
+        found = self._layout.find(url)
         if found is None or found[0].host == self.hosts:
             return ""
-        return self.text.topics[self._atlas.topic(found[0])]
+        return self.text.topics[self._layout.topic(found[0])]
 
     def words_of(self, topic: str) -> tuple[str, ...]:
         """The words that pages of a topic use: keywords for a crawl that looks for it."""
@@ -102,34 +102,34 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
         return self.text.topics.index(topic)
 
     @cached_property
-    def _atlas(self) -> Atlas:
-        atlas = Atlas(self.pages, self.hosts, self.seed, self.ip_hosts, self.text, self.links, self.oddities)
-        atlas.check()
-        return atlas
+    def _layout(self) -> Layout:
+        layout = Layout(self.pages, self.hosts, self.seed, self.ip_hosts, self.text, self.links, self.oddities)
+        layout.check()
+        return layout
 
     @property
-    def _prose(self) -> Prose:
-        return prose(self.text, self.seed)
+    def _page_text(self) -> PageText:
+        return page_text(self.text, self.seed)
 
     def _body(self, place: Place, port: str) -> bytes:
-        atlas = self._atlas
-        random = Random(atlas.bits(place, 2))
-        named = 1.0 if atlas.kind(place) == "hub" else self.links.anchor_quality
+        layout = self._layout
+        random = Random(layout.bits(place, 2))
+        named = 1.0 if layout.kind(place) == "hub" else self.links.anchor_quality
         anchors = [
             Anchor(
-                atlas.path(target) if target.host == place.host else atlas.url(target, port),
-                atlas.topic(target) if random.random() < named else -1,
+                layout.path(target) if target.host == place.host else layout.url(target, port),
+                layout.topic(target) if random.random() < named else -1,
             )
-            for target in atlas.targets(place, random)
+            for target in layout.targets(place, random)
         ]
         if self.oddities.trap and random.random() < _TRAP_SHARE:
-            anchors.append(Anchor(f"http://{atlas.host(self.hosts)}{port}/calendar/2024/1", -1))
+            anchors.append(Anchor(f"http://{layout.host(self.hosts)}{port}/calendar/2024/1", -1))
         least, most = self.text.size_bytes
         size = least + int(random.random() * (most - least + 1))
-        return self._prose.page(random, atlas.topic(place), anchors, size)
+        return self._page_text.page(random, layout.topic(place), anchors, size)
 
     def _failure(self, place: Place) -> GeneratedPage:
-        status, headers = _FAILURES[self._atlas.bits(place, 3) % len(_FAILURES)]
+        status, headers = _FAILURES[self._layout.bits(place, 3) % len(_FAILURES)]
         return GeneratedPage(status, headers, b"<title>Failure</title><p>This host fails on purpose.")
 
     def _trap(self, url: str) -> GeneratedPage:
@@ -140,5 +140,5 @@ class GeneratedWeb(Struct, frozen=True, dict=True):
         months = year * 12 + month
         hrefs = [f"/calendar/{months // 12}/{months % 12 + 1}", f"/calendar/{months // 12 + 1}/1"]
         hrefs += [f"{path.rstrip('/')}/{step}" for step in ("day", "week", "list")]
-        body = self._prose.page(Random(f"{self.seed} {path}"), -1, [Anchor(href, -1) for href in hrefs], 4000)
+        body = self._page_text.page(Random(f"{self.seed} {path}"), -1, [Anchor(href, -1) for href in hrefs], 4000)
         return GeneratedPage(body=body)

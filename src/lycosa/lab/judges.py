@@ -28,9 +28,7 @@ POSITIVE, OTHER = "positive", "other"
 _TOPICS = "topics"  # the folder of trained judges
 _FEW_WORDS = 8  # keywords of a generated topic
 
-Miner = Callable[
-    [Any, Path], rule_base.RuleBase
-]  # makes rules from a trained judge and the folder its paths are relative to
+Miner = Callable[[Any, Path], rule_base.RuleBase]  # from a trained judge and the folder its paths are relative to
 
 
 class Judging(Struct, frozen=True):

@@ -12,7 +12,7 @@ from random import Random
 
 from msgspec import Struct
 
-from lycosa.lab.page_text import Text, prose
+from lycosa.lab.page_text import Text, page_text
 from lycosa.lab.vocabulary import NEUTRAL_SECTIONS, topic_words
 from lycosa.types import BadInput
 
@@ -56,7 +56,7 @@ class Place(Struct, frozen=True, gc=False):
     rank: int
 
 
-class Atlas(Struct, frozen=True, dict=True):
+class Layout(Struct, frozen=True, dict=True):
     """All places of one web."""
 
     pages: int
@@ -177,7 +177,7 @@ class Atlas(Struct, frozen=True, dict=True):
 
     @cached_property
     def _host_words(self) -> list[str]:
-        return [name.lower() for name in prose(self.text, self.seed).names]
+        return [name.lower() for name in page_text(self.text, self.seed).names]
 
     @cached_property
     def _words(self) -> list[tuple[str, ...]]:

@@ -44,7 +44,7 @@ class Theme(Struct, frozen=True):
     asides: list[str]
 
 
-class Prose(Struct, frozen=True):
+class PageText(Struct, frozen=True):
     """Phrases for every topic, made from one random seed."""
 
     general: list[Theme]  # on no topic
@@ -148,12 +148,12 @@ class Prose(Struct, frozen=True):
 
 
 @lru_cache(maxsize=8)
-def prose(text: Text, seed: int) -> Prose:
+def page_text(text: Text, seed: int) -> PageText:
     """The phrases of a web, made once per process."""
     random = Random(f"prose {seed}")
     words = [topic_words(name) for name in text.topics]
     names = [name.capitalize() for name in invented(random, 5000)]
-    return Prose(
+    return PageText(
         general=[_theme(random, (), 0.0) for _ in range(_THEMES)],
         themes=[[_theme(random, some, text.strength) for _ in range(_THEMES)] for some in words],
         anchors=[_anchors(random, name, some) for name, some in zip(text.topics, words, strict=True)],

@@ -255,9 +255,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         web = _web(given)
         web.seeds(given["port"])  # report impossible settings now, not at the first request
-        file = (
-            given["log"].open("a", buffering=1) if given["log"] else None
-        )  # line buffered, so that others can follow it
+        file = given["log"].open("a", buffering=1) if given["log"] else None  # by line, so that others can follow
         log = (lambda at, host, path: file.write(f"{at:.6f}\t{host}\t{path}\n")) if file else None
         bind = "0.0.0.0" if web.ip_hosts else "127.0.0.1"
         uvloop.run(_serve(Server(web, given["port"], bind, given["cache_mb"] << 20, log)))

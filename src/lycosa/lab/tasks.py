@@ -33,9 +33,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     seeds: list[str] | str = []  # URLs, or a file with one per line; a generated web has its own
     train: list[str] = []  # WEB:LABELS, the pages that the judge is trained on
     topic: str = ""  # instead: a crawl folder or .toml file whose topic is used
-    examples_from_targets: Whole = (
-        0  # instead: sample this many targets as examples, which then no longer count as targets
-    )
+    examples_from_targets: Whole = 0  # instead: sample this many targets as examples, which are then not targets
     others_for_each: Ratio = 2.0  # for each of them, sample this many other pages as counter-examples
     model: Model | None = None  # of the judge
     pages: Whole = 0  # page budget

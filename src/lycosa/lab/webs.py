@@ -14,7 +14,7 @@ import xxhash
 from lycosa import config, urls
 from lycosa.lab.answer import Answer, Graph, Pages, Site
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
-from lycosa.lab.layout import Atlas, Place
+from lycosa.lab.layout import Layout, Place
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, warc_files
 from lycosa.lab.survey import LinkGraph
 from lycosa.lab.vocabulary import read_topics
@@ -110,7 +110,7 @@ class GeneratedPages:
 
     def __init__(self, site: GeneratedWeb) -> None:
         self.site = site
-        self._atlas = Atlas(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
+        self._layout = Layout(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
         self._links: dict[str, list[str]] = {}
         self._addresses: dict[Place, str] = {}  # where a link to a place ends; one string for all links to it
 
@@ -126,24 +126,24 @@ class GeneratedPages:
 
     def resolve(self, url: str) -> str:
         place = self._find(url)
-        if place and self._atlas.kind(place) == "redirect":
-            place = self._atlas.original(place)
-        return self._atlas.url(place, "") if place else ""
+        if place and self._layout.kind(place) == "redirect":
+            place = self._layout.original(place)
+        return self._layout.url(place, "") if place else ""
 
     def page(self, url: str) -> str:
         place = self._find(url)
-        if place and self._atlas.kind(place) in ("redirect", "duplicate"):
-            place = self._atlas.original(place)
-        return self._atlas.url(place, "") if place else ""
+        if place and self._layout.kind(place) in ("redirect", "duplicate"):
+            place = self._layout.original(place)
+        return self._layout.url(place, "") if place else ""
 
     def pages(self) -> list[str]:
         """All pages, if there are not too many."""
         if self.site.pages > _MOST_PAGES:
             raise BadInput(f"a web of {self.site.pages:,} pages is too large to count; at most {_MOST_PAGES:,}")
-        atlas = self._atlas
-        every = (Place(host, rank) for host in range(self.site.hosts) for rank in range(atlas.ranks(host)))
-        own = (place for place in every if atlas.kind(place) not in ("redirect", "duplicate"))
-        return [atlas.url(place, "") for place in own if not self._fails(place)]
+        layout = self._layout
+        every = (Place(host, rank) for host in range(self.site.hosts) for rank in range(layout.ranks(host)))
+        own = (place for place in every if layout.kind(place) not in ("redirect", "duplicate"))
+        return [layout.url(place, "") for place in own if not self._fails(place)]
 
     def links(self, url: str) -> Sequence[str]:
         """The links of a page, computed without generating the page, and cached."""
@@ -154,14 +154,12 @@ class GeneratedPages:
 
     def _read(self, url: str) -> list[str]:
         place = self._find(url)
-        if place is None or self._atlas.kind(place) == "redirect":
+        if place is None or self._layout.kind(place) == "redirect":
             return []
-        if self._atlas.kind(place) == "duplicate":
-            place = self._atlas.original(place)
+        if self._layout.kind(place) == "duplicate":
+            place = self._layout.original(place)
         home = Place(place.host, 0)  # in the head of every page
-        targets = self._atlas.targets(
-            place, Random(self._atlas.bits(place, 2))
-        )  # with the same random choice as the page
+        targets = self._layout.targets(place, Random(self._layout.bits(place, 2)))  # same random choice as the page
         found = dict.fromkeys(self._end(target) for target in (home, *targets))
         return [address for address in found if address and address != url]
 
@@ -169,7 +167,7 @@ class GeneratedPages:
         """The URL at the end of the redirects."""
         address = self._addresses.get(place)
         if address is None:
-            address = self._addresses[place] = self.resolve(self._atlas.url(place, ""))
+            address = self._addresses[place] = self.resolve(self._layout.url(place, ""))
         return address
 
     def topics(self) -> dict[str, str]:
@@ -180,7 +178,7 @@ class GeneratedPages:
         return [urls.canonical(seed) for seed in self.site.seeds(80, count)]
 
     def _find(self, url: str) -> Place | None:
-        found = self._atlas.find(url)
+        found = self._layout.find(url)
         place = found[0] if found else None
         return place if place and place.host < self.site.hosts and not self._fails(place) else None
 

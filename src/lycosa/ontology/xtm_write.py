@@ -9,9 +9,7 @@ from lycosa.ontology.topic_map import LANGUAGE
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n<topicMap xmlns="http://www.topicmaps.org/xtm/" version="2.0">\n'
 TAIL = "</topicMap>\n"
 _MODEL = "http://psi.topicmaps.org/iso13250/model/"
-_NOT_XML = re.compile(
-    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)  # characters that are not allowed in XML
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # not allowed in XML
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": " ", "\n": " ", "\t": " "})
 
 

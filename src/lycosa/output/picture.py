@@ -57,10 +57,7 @@ def _render(curves: Curves, kind: str) -> bytes:
 def _draw(curves: Curves, figure: "Figure") -> None:
     left, right = figure.subplots(1, 2)
     for at, (name, pages) in enumerate(curves.items()):
-        colour, name = (
-            _COLOURS[at % len(_COLOURS)],
-            name.replace("$", r"\$"),
-        )  # a dollar sign in a folder name must not start a formula
+        colour, name = _COLOURS[at % len(_COLOURS)], name.replace("$", r"\$")  # a folder name is not a formula
         found = [0, *accumulate(map(int, pages))]
         marks = _marks(len(pages))
         rates = [found[mark] / mark for mark in marks]

@@ -14,7 +14,7 @@ from lycosa.parse.charset import to_utf8
 from lycosa.parse.links import Finds
 from lycosa.parse.notes import Notes, forbids_following, language
 from lycosa.parse.simhash import simhash
-from lycosa.parse.strip_tags import thin
+from lycosa.parse.strip_tags import strip_tags
 from lycosa.types import Page, Reply
 
 _LONGEST_TITLE = 500
@@ -31,7 +31,7 @@ class HtmlParser:
 
     def parse(self, reply: Reply) -> Page:
         """The page of a reply; ValueError if it cannot be read."""
-        html = thin(to_utf8(reply.body, reply.content_type))
+        html = strip_tags(to_utf8(reply.body, reply.content_type))
         page = self._read(html, reply)
         if page is None:  # it contains our marks, or links in an invisible element
             page = self._read(without_marks(html), reply, hide=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from lycosa.parse.charset import to_utf8
-from lycosa.parse.strip_tags import thin
+from lycosa.parse.strip_tags import strip_tags
 
 _MAIN = ("main", "[role=main]", "article")
 _UNSEEN = "script, style, noscript, template, iframe, svg, select, button, textarea"
@@ -16,7 +16,7 @@ _AROUND = "nav, aside, footer, form, [role=navigation], [role=banner], [role=con
 def main_text(body: bytes, content_type: str) -> str:
     """The text of the element that the page marks as its main one, otherwise of everything except its surroundings."""
     try:
-        tree = LexborHTMLParser(thin(to_utf8(body, content_type)))
+        tree = LexborHTMLParser(strip_tags(to_utf8(body, content_type)))
     except SelectolaxError:
         return ""
     if tree.body is None:

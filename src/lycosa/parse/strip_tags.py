@@ -32,7 +32,7 @@ _FRAMING = frozenset((b"<html", b"<body"))
 _NAME = re.compile(rb"<[a-z]{1,20}", re.IGNORECASE)
 
 
-def thin(html: bytes) -> bytes:
+def strip_tags(html: bytes) -> bytes:
     """The page itself if it is harmless, otherwise without the tags that carry neither text nor links."""
     if len(html) <= _MOST_TAGS * 3:
         return html

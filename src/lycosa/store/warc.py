@@ -53,9 +53,7 @@ class WarcWriter:
         self._software = software
         self._max_bytes = max_bytes
         self.run = ""  # the run that starts files, by which it recognises them
-        self._file: FileIO | None = (
-            None  # unbuffered, so that written data belongs to the system and errors show immediately
-        )
+        self._file: FileIO | None = None  # unbuffered: written data belongs to the system, and errors show at once
         self._name = ""
         self._size = 0
 

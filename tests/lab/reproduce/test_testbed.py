@@ -16,9 +16,9 @@ from lycosa.lab.reproduce.testbed import (
     Request,
     chosen,
     drawn,
+    open_testbed,
     site,
     teach,
-    terrain,
     told,
 )
 from lycosa.lab.webs import GeneratedPages
@@ -123,8 +123,8 @@ def test_bad_input_is_named(school: Any, tmp_path: Path) -> None:
 
 
 def test_a_terrain_is_opened_once(small: GeneratedWeb, school: Any) -> None:
-    assert terrain(Request(), small) is terrain(Request(), small)
-    assert isinstance(terrain(school.request(), small), Recording)
+    assert open_testbed(Request(), small) is open_testbed(Request(), small)
+    assert isinstance(open_testbed(school.request(), small), Recording)
 
 
 def test_a_reader_passes_over_what_cannot_be_read(warcs: Any) -> None:

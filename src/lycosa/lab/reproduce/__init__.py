@@ -50,9 +50,7 @@ def reproduce(
     if not set(names) <= set(EXPERIMENTS):
         raise BadInput(f"there is no experiment {name!r} (there are: {', '.join(EXPERIMENTS)}, {ALL})")
     check_folder(out)
-    plans = {
-        each: EXPERIMENTS[each].plan(request) for each in names
-    }  # create all jobs first, so that problems show at once
+    plans = {each: EXPERIMENTS[each].plan(request) for each in names}  # all of them first: problems show at once
     total, done = sum(map(len, plans.values())), 0
 
     def step() -> None:

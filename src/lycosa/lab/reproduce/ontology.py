@@ -16,7 +16,7 @@ from lycosa.lab.one import Fetch, crawl_web, manner
 from lycosa.lab.reproduce.measures import sampled
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.subject import check_map, subject
-from lycosa.lab.reproduce.testbed import Request, Terrain, chosen, drawn, site, terrain
+from lycosa.lab.reproduce.testbed import Request, Testbed, chosen, drawn, open_testbed, site
 from lycosa.lab.significance import mean
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.types import BadInput, Visit
@@ -86,18 +86,18 @@ def plan(request: Request) -> list[Job]:
     """One job per topic; on a recorded web one topic, that of the map, from several sets of seeds."""
     made, pages = site(request.seed), request.pages or PAGES
     if not request.web:
-        topics = chosen(request, terrain(request, made), TARGETS)
+        topics = chosen(request, open_testbed(request, made), TARGETS)
         return [Job(request, made, target, 0, pages) for target in topics]
     if not request.topic_map:
         raise BadInput("--map: a recorded web needs a topic map or ontology of the subject")
     check_map(request)
-    target = chosen(request, terrain(request, made), 1)[0]
+    target = chosen(request, open_testbed(request, made), 1)[0]
     return [Job(request, made, target, draw, pages) for draw in range(DRAWS)]
 
 
 def work(job: Job) -> Outcome:
     """Crawl focused and unfocused, from relevant and irrelevant seeds, with and without link analysis, from halves."""
-    ground = terrain(job.request, job.site)
+    ground = open_testbed(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed * 100 + job.draw)
     count = min(SEEDS, len(listed) // 4)
     half = min(HALF, (len(listed) - count) // 3)
@@ -122,14 +122,14 @@ def work(job: Job) -> Outcome:
     return _figures(job, ground, crawls, seeds)
 
 
-def strays(ground: Terrain, job: Job, count: int) -> list[str]:
+def strays(ground: Testbed, job: Job, count: int) -> list[str]:
     """Seeds that are unrelated to the topic."""
     random = Random(f"strays {job.request.seed} {job.draw} {job.target}")
     elsewhere = [page for label in ground.classes if label != job.target for page in ground.listed(label)]
     return random.sample(elsewhere, min(count, len(elsewhere)))
 
 
-def count_concepts(ground: Terrain, file: str, folder: Path) -> None:
+def count_concepts(ground: Testbed, file: str, folder: Path) -> None:
     """A table of how many pages name each concept, shared by all crawls so that they can be compared."""
     judge = Ontology(file)
     judge.prepare(folder, lambda _: [])
@@ -143,12 +143,12 @@ def _crawl(job: Job, run: Run, file: str, focus: list[str], folder: Path) -> Cra
     judge = Ontology(file, focus=focus, limit=run.limit, idf="idf.tsv" if run.frozen else "")
     judge.prepare(folder, lambda _: [])
     strategy = Watched(focused=run.focused, minimum=MINIMUM, top=TOP, per_host=PER_HOST, analyses=run.analysis)
-    web = terrain(job.request, job.site).web
+    web = open_testbed(job.request, job.site).web
     crawl = crawl_web(web, run.seeds, judge, strategy, job.pages, **manner(job.request.field))
     return Crawled(crawl.pages, strategy.links_, crawl.hours)
 
 
-def _figures(job: Job, ground: Terrain, crawls: Mapping[str, Crawled], seeds: Sequence[str]) -> Outcome:
+def _figures(job: Job, ground: Testbed, crawls: Mapping[str, Crawled], seeds: Sequence[str]) -> Outcome:
     rates = {}
     for run, crawl in crawls.items():
         limits = LIMITS if run in (UNFOCUSED, STRAY) else (_limit(run),)
@@ -172,7 +172,7 @@ def _limit(run: str) -> float:
     return LIMITS[0] if run.endswith(str(LIMITS[0])) else LIMITS[1]
 
 
-def _rates(job: Job, ground: Terrain, fetches: Sequence[Fetch], limit: float) -> Outcome:
+def _rates(job: Job, ground: Testbed, fetches: Sequence[Fetch], limit: float) -> Outcome:
     relevant = [fetch.relevance >= limit for fetch in fetches]
     quarter = max(1, len(relevant) // 4)
     truly = [ground.truth(ground.web.page(fetch.final_url)) == job.target for fetch in fetches]
@@ -186,11 +186,11 @@ def _rates(job: Job, ground: Terrain, fetches: Sequence[Fetch], limit: float) ->
     }
 
 
-def _relevant(ground: Terrain, crawl: Crawled) -> list[str]:
+def _relevant(ground: Testbed, crawl: Crawled) -> list[str]:
     return [ground.web.page(fetch.final_url) for fetch in crawl.fetches if fetch.on_topic]
 
 
-def _inflation(ground: Terrain, focused: Crawled, unfocused: Crawled) -> Outcome:
+def _inflation(ground: Testbed, focused: Crawled, unfocused: Crawled) -> Outcome:
     """How much higher the same page scores in the unfocused crawl if each crawl counts its own frequencies."""
     one, other = (
         {ground.web.page(fetch.final_url): fetch.relevance for fetch in crawl.fetches} for crawl in (focused, unfocused)

@@ -19,7 +19,7 @@ from lycosa.lab.reproduce.measures import averaged, marks, sampled, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.testbed import OTHER, Request, chosen, drawn, site, teach, terrain, told
+from lycosa.lab.reproduce.testbed import OTHER, Request, chosen, drawn, open_testbed, site, teach, told
 from lycosa.lab.significance import mean
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.otie import Otie
@@ -52,14 +52,14 @@ class Job(Struct, frozen=True):
 def plan(request: Request) -> list[Job]:
     """One job per topic."""
     made, pages = site(request.seed), request.pages or PAGES
-    topics = chosen(request, terrain(request, made), TARGETS)
+    topics = chosen(request, open_testbed(request, made), TARGETS)
     return [Job(request, made, target, pages, place < TUNED) for place, target in enumerate(topics)]
 
 
 @lru_cache(maxsize=2)
 def lesson(request: Request, made: GeneratedWeb, target: str) -> Classifier:
     """A support-vector machine trained on 75 pages of the topic and 150 others."""
-    ground = terrain(request, made)
+    ground = open_testbed(request, made)
     others = [label for label in ground.classes if label != target]
     share = -(-NEGATIVES // len(others))
     taught = [(url, POSITIVE, page) for url, page in ground.examples(target, POSITIVES)]
@@ -81,7 +81,7 @@ def work(job: Job) -> Outcome:
 
 
 def _crawl(job: Job, strategy: Any) -> Outcome:
-    ground = terrain(job.request, job.site)
+    ground = open_testbed(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed)
     seeds = listed[: min(SEEDS, len(listed) // 3)]  # most of the listed pages are left as targets
     judge = Examples(examples="", model="svm", target=[POSITIVE])

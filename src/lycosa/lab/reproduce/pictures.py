@@ -11,15 +11,7 @@ from lycosa.types import BadInput
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = (
-    "#0b5394",
-    "#d95f02",
-    "#1b7837",
-    "#7b3294",
-    "#b2182b",
-    "#555555",
-    "#a6761d",
-)  # distinguishable for most people
+_COLOURS = ("#0b5394", "#d95f02", "#1b7837", "#7b3294", "#b2182b", "#555555", "#a6761d")  # distinct for most people
 _STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", "-.", ":", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _MOST_POINTS = 10  # markers and error bars per curve

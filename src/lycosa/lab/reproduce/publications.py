@@ -28,11 +28,7 @@ from lycosa.types import BadInput, Page
 PAGES = 1_400
 STEP = 100
 SITES = 5
-SHARES = (
-    0.27,
-    0.5,
-    1.0,
-)  # of people that some list links to; the first is derived from where the paper's baseline ended
+SHARES = (0.27, 0.5, 1.0)  # of people that some list links to; the first is derived from the paper's baseline
 FURTHER = 3  # sites with the other shares
 BASE, IMPROVED = "baseline", "with search"
 TARGET = "publication"

@@ -19,7 +19,7 @@ from lycosa.lab.reproduce.measures import averaged, marks, sampled
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.testbed import TOPICS, Request, chosen, drawn, site, teach, terrain
+from lycosa.lab.reproduce.testbed import TOPICS, Request, chosen, drawn, open_testbed, site, teach
 from lycosa.lab.significance import mean
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.rule_base import RuleBase, count
@@ -33,11 +33,7 @@ MANY = 50  # seeds of the additional run
 EXAMPLES = 30  # pages per class
 LINKED = 120  # pages linked from the examples, per class
 FAMILY = 4  # classes that link to each other in a ring
-SHARES = (
-    (0.15, 0.45),
-    (0.30, 0.30),
-    (0.45, 0.15),
-)  # shares of links to the same class and to the next; the first satisfies the premise
+SHARES = ((0.15, 0.45), (0.30, 0.30), (0.45, 0.15))  # of links to the same class and to the next; first the premise
 BESIDE = 0.15  # to the other classes of the family; the remaining links lead anywhere
 BASE, RULED = "soft focus", "rules"
 
@@ -79,14 +75,14 @@ def plan(request: Request) -> list[Job]:
     for own, following in () if request.web else SHARES[1:]:
         jobs += _jobs(request, ringed(request.seed, own, following), pages, (name_of(own, following),) * 2)
     for job in [job for job in jobs if job.run == "set 1"]:
-        many = drawn(terrain(request, job.site), job.target, request.seed)[:MANY]
+        many = drawn(open_testbed(request, job.site), job.target, request.seed)[:MANY]
         if len(many) == MANY:
             jobs.append(replace(job, seeds=tuple(many), run="50 seeds"))
     return jobs
 
 
 def _jobs(request: Request, site: GeneratedWeb, pages: int, runs: Sequence[str]) -> list[Job]:
-    ground = terrain(request, site)
+    ground = open_testbed(request, site)
     jobs = []
     for target in chosen(request, ground, TARGETS):
         listed = drawn(ground, target, request.seed)
@@ -118,7 +114,7 @@ def name_of(own: float, following: float) -> str:
 @lru_cache(maxsize=8)  # one for each web of the experiment: they are used again with 50 seeds
 def lessons(request: Request, site: GeneratedWeb) -> tuple[Classifier, RuleBase]:
     """Train on example pages, then classify the pages they link to and count which classes link to which."""
-    ground = terrain(request, site)
+    ground = open_testbed(request, site)
     judge = Taxonomy(examples="", target=[])
     taught = [(url, label, page) for label in ground.classes for url, page in ground.examples(label, EXAMPLES)]
     teach(judge, taught)
@@ -139,11 +135,11 @@ def work(job: Job) -> Outcome:
     ruled = Rules()
     ruled.targets_, ruled.scores_ = [job.target], base.scores([job.target], ruled.max_depth, ruled.paths)
     crawls = {BASE: _crawl(job, classifier, SoftFocus()), RULED: _crawl(job, classifier, ruled)}
-    page = terrain(job.request, job.site).web.page
+    page = open_testbed(job.request, job.site).web.page
     relevances = {
         name: {page(fetch.final_url): fetch.relevance for fetch in crawl.pages} for name, crawl in crawls.items()
     }
-    truth = terrain(job.request, job.site).truth
+    truth = open_testbed(job.request, job.site).truth
     rows = {}
     for name, other in ((BASE, RULED), (RULED, BASE)):
         values = [fetch.relevance for fetch in crawls[name].pages]
@@ -164,7 +160,7 @@ def _crawl(job: Job, classifier: Classifier, strategy: Strategy) -> LabCrawl:
     judge = Taxonomy(examples="", target=[job.target])
     judge.classifier_ = classifier
     judge.focus_ = judge.focus(classifier)
-    web = terrain(job.request, job.site).web
+    web = open_testbed(job.request, job.site).web
     return crawl_web(web, job.seeds, judge, strategy, job.pages, **manner(job.request.field))
 
 

@@ -20,7 +20,7 @@ from lycosa.judge.corpus import Corpus
 from lycosa.judge.training import Learner
 from lycosa.lab.answer import Pages
 from lycosa.lab.generated import GeneratedWeb, Links, Text
-from lycosa.lab.layout import Atlas, Place
+from lycosa.lab.layout import Layout, Place
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels
 from lycosa.lab.vocabulary import topic_names
 from lycosa.lab.webs import GeneratedPages
@@ -53,7 +53,7 @@ class Request(Struct, frozen=True):
     field: bool = False  # with the politeness, workers and response times of a real crawl
 
 
-class Terrain(Protocol):
+class Testbed(Protocol):
     """A web and the true labels of its pages. Crawlers under test see nothing but `web`."""
 
     web: Pages
@@ -98,14 +98,14 @@ class Generated:
     def examples(self, label: str, count: int) -> list[tuple[str, Page]]:
         """Pages of the twin, sampled across its hosts."""
         twin = self._school.site
-        atlas = Atlas(twin.pages, twin.hosts, twin.seed, twin.ip_hosts, twin.text, twin.links, twin.oddities)
+        layout = Layout(twin.pages, twin.hosts, twin.seed, twin.ip_hosts, twin.text, twin.links, twin.oddities)
         topic, random = self.classes.index(label), Random(f"examples {twin.seed} {label}")
         found: dict[str, Page] = {}
         for _ in range(20 * count):  # a small web may not have that many
             host = random.randrange(topic, twin.hosts, len(self.classes))
-            place = Place(host, random.randrange(atlas.ranks(host)))
-            url = atlas.url(place, "")
-            if atlas.topic(place) == topic and url not in found and (page := self._read(url)):
+            place = Place(host, random.randrange(layout.ranks(host)))
+            url = layout.url(place, "")
+            if layout.topic(place) == topic and url not in found and (page := self._read(url)):
                 found[url] = page
             if len(found) == count:
                 break
@@ -218,7 +218,7 @@ def told() -> str:
         name the topic of what they lead to"""
 
 
-def chosen(request: Request, ground: Terrain, count: int) -> list[str]:
+def chosen(request: Request, ground: Testbed, count: int) -> list[str]:
     """The targets: as the user says or the labels allow; on a generated web a random sample of topics."""
     known = ground.targets()
     if not known:
@@ -226,14 +226,14 @@ def chosen(request: Request, ground: Terrain, count: int) -> list[str]:
     return known if request.web else sorted(Random(f"targets {request.seed}").sample(known, count))
 
 
-def drawn(ground: Terrain, label: str, seed: int) -> list[str]:
+def drawn(ground: Testbed, label: str, seed: int) -> list[str]:
     """The listed pages, in random order."""
     listed = ground.listed(label)
     return Random(f"listed {seed} {label}").sample(listed, len(listed))
 
 
 @lru_cache(maxsize=2)
-def terrain(request: Request, site: GeneratedWeb) -> Terrain:
+def open_testbed(request: Request, site: GeneratedWeb) -> Testbed:
     """The web the user named, or the generated one."""
     return Recording(request) if request.web else Generated(site)
 

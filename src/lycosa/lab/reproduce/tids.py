@@ -17,7 +17,7 @@ from lycosa.lab.reproduce.measures import averaged, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.testbed import Reader, Request, chosen, drawn, site, terrain, told
+from lycosa.lab.reproduce.testbed import Reader, Request, chosen, drawn, open_testbed, site, told
 from lycosa.strategy.tids import TidsStrategy
 from lycosa.text import words
 from lycosa.types import Page, Visit
@@ -67,7 +67,7 @@ class Watched(TidsStrategy):
 def plan(request: Request) -> list[Job]:
     """One job per topic."""
     made, pages = site(request.seed), request.pages or PAGES
-    return [Job(request, made, target, pages) for target in chosen(request, terrain(request, made), TARGETS)]
+    return [Job(request, made, target, pages) for target in chosen(request, open_testbed(request, made), TARGETS)]
 
 
 def first_seeds(pages: int) -> int:
@@ -82,7 +82,7 @@ def best_hubs(pages: int) -> int:
 
 def work(job: Job) -> Outcome:
     """Crawl three times, each time from the best hubs of the last; and once more from the first seeds."""
-    ground = terrain(job.request, job.site)
+    ground = open_testbed(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed)[:LISTED]
     seeds, read = listed[: first_seeds(job.pages)], Reader(ground.web)
     judge = Tids(examples=".", idf="literal", accept="mean")  # as published
@@ -108,7 +108,7 @@ def _figures(job: Job, judge: Tids, strategy: Watched, crawl: LabCrawl) -> Outco
     """Judge all crawls by the same table, the one that the first crawl left, because a growing table would shift the
     scale."""
     scores = [judge.similarity([*words(page.title), *page.words]) for page in strategy.pages_.values()]
-    truth, name = terrain(job.request, job.site).truth, terrain(job.request, job.site).web.page
+    truth, name = open_testbed(job.request, job.site).truth, open_testbed(job.request, job.site).web.page
     fetched = crawl.order(name)
     return {
         "pages": len(scores),
