@@ -229,7 +229,7 @@ async def test_orders_from_other_processes_outlive_a_kill(tmp_path: Path) -> Non
         assert (code, out) == (0, "1 seed added\n")
         code, out, errors = await lycosa("exclude", folder, victim)
         assert (code, out) == (2, "")
-        assert "would be dropped; nothing was changed: --yes excludes it without asking" in errors
+        assert "would be dropped; nothing was changed; --yes skips the question" in errors
         code, out, _ = await lycosa("exclude", folder, victim, "--yes")
         assert code == 0
         assert int(out.split(": ")[1].split()[0]) > 0

@@ -66,7 +66,7 @@ async def test_a_crawl_that_lost_a_file_has_all_its_pages_again(tmp_path: Path, 
     assert f"{names[1]}: the crawl wrote this file, but it is missing (`lycosa check`" in errors.decode()
     outcome = run("check", tmp_path)
     assert outcome.exit_code == 1
-    assert f"{names[1]}: is gone, and with it the records of" in outcome.stdout
+    assert f"{names[1]}: is missing, and with it the records of" in outcome.stdout
     assert outcome.stdout.endswith("1 problem\n")
 
     outcome = run("repair", tmp_path)

@@ -258,7 +258,7 @@ def test_what_is_wrong_in_crawl_toml_is_named_with_its_line(
         (("--set", "topic.words=[]"), "topic.words"),
         (("--set", "topic.wrods=['a']"), "topic.wrods: unknown key for keywords"),
         (("--set", "seeds=nowhere.txt"), "seeds: cannot read"),
-        (("--set", "seeds=[]"), "seeds: required"),
+        (("--set", "seeds=[]"), "seeds: say where to start"),
         (("--seed", "nonsense"), "--seed nonsense: not a web URL"),
         (("--set", "scope.domains=uic.edu"), """write --set 'scope.domains=["uic.edu"]'"""),
         (("--set", "scope.domains=['http://uic.edu/']"), "--set scope.domains: 'http://uic.edu/' is a URL"),

@@ -238,7 +238,7 @@ class TestServe:
             assert summary["errors"]
             status, body = await ask(proxy, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n")
             assert status == 405
-            assert b"http addresses, not https" in body
+            assert b"http URLs, not https" in body
         finally:
             server.send_signal(signal.SIGINT)
             rest, _ = await asyncio.wait_for(server.communicate(), 30)
