@@ -92,7 +92,7 @@ def test_the_template_names_real_keys_with_their_defaults() -> None:
 
 def run_as_written(block: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A block of shell commands, but for the installation, the port, and waits that last as long as needed."""
-    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
+    lines = re.sub("^pip install .*\n", "", block.removeprefix("sh\n"), flags=re.MULTILINE)
     lines = lines.replace("--port 8000", "--port 0 > served").replace("<<'TOML'", "<<TOML").replace("8000", "$port")
     ready = "until port=$(grep -oE '[0-9]+' served); do kill -0 %1; sleep 0.1; done"  # it prints the port it chose
     running = "for _ in $(seq 600); do [ -S stars/crawl.sock ] && break; sleep 0.1; done"
@@ -121,11 +121,35 @@ def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("processes")
+def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
+    blocks = (DOCS / "tutorial.md").read_text().split("```")[1::2]
+    done = run_as_written("".join(block.removeprefix("sh\n") for block in blocks if block.startswith("sh\n")), tmp_path)
+    assert done.returncode == 0, done.stderr
+    for printed in ("on topic, relevance 0.562", "limit of 150 pages", "150 pages re-judged", "Fetched because"):
+        assert printed in done.stdout
+        assert any(printed in block for block in blocks), f"not in the tutorial: {printed}"
+    focused, plain = (int(found) for found in re.findall(r"100 pages in .*?, (\d+) relevant", done.stdout))
+    assert focused > 2 * plain
+    assert "<svg" in (tmp_path / "stars" / "report.html").read_text()
+    with (tmp_path / "stars.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) > 40
+
+
+def test_tests_that_the_guarantees_name_exist() -> None:
+    named = re.findall(r"`(?:[\w/]+/)?(test_\w+\.py)(?:::(\w+))?`", (DOCS / "guarantees.md").read_text())
+    assert len(named) > 30
+    for file, test in named:
+        sources = [path.read_text() for path in (ROOT / "tests").rglob(file)]
+        assert sources, file
+        assert any(test in source for source in sources), f"{file}::{test}"
+
+
+@pytest.mark.xdist_group("processes")
 def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
     shell, python = (DOCS / "session.md").read_text().split("```")[1:4:2]
     done = run_as_written(shell, tmp_path)
     assert done.returncode == 0, done.stderr
-    for told in ("paused", "1 seed added", "sara0.localhost excluded", "running: paused", "crawling again", "stopped."):
+    for told in ("paused", "1 seed added", "sara0.localhost excluded", "running: paused", "resumed", "stopped."):
         assert told in done.stdout
     before = shell.partition("lycosa crawl")[0]
     code = python.removeprefix("python\n").replace("limits.pages=50", "limits.pages=5")

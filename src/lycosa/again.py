@@ -35,7 +35,7 @@ def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
     """
     _, source = config.load(directory)
     if new.exists() and (not new.is_dir() or any(new.iterdir())):
-        raise BadInput(f"{new}: exists already")
+        raise BadInput(f"{new}: already exists")
     db = CrawlDb(directory / "crawl.db", readonly=True).open()
     try:
         hubs = best_hubs(db, n_seeds, accepted)

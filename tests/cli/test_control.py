@@ -73,7 +73,7 @@ def test_another_command_at_work_is_not_mistaken_for_nothing(tmp_path: Path, lyc
     with lock(tmp_path):
         code, _, errors = lycosa("pause", tmp_path)
     assert code == 2
-    assert "another lycosa is at work here, but takes no orders" in errors
+    assert "another lycosa is running here but does not respond" in errors
 
 
 async def test_excluding_asks_first(tmp_path: Path, lycosa: Any, monkeypatch: pytest.MonkeyPatch) -> None:

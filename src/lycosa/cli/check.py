@@ -1,4 +1,4 @@
-"""`lycosa check` and `lycosa repair`: is what the crawl stored still there, and how does it go on if it is not?"""
+"""`lycosa check` and `lycosa repair`: is everything that the crawl stored still there, and how to continue if not?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +28,7 @@ def check(
     _print(found.problems, None if all_ else _MOST_LINES)
     typer.echo(
         f"{found.visits:,} visits, {found.records:,} records: "
-        + (_count(len(found.problems)) if found.problems else "all is well")
+        + (_count(len(found.problems)) if found.problems else "no problems")
     )
     if found.problems:
         raise typer.Exit(1)
@@ -37,10 +37,11 @@ def check(
 def repair(
     directory: Dir,
     keep_visits: Annotated[
-        bool, typer.Option("--keep-visits", help="Keep visits whose record is lost, instead of fetching them again.")
+        bool,
+        typer.Option("--keep-visits", help="Keep visits whose record is lost instead of fetching their URLs again."),
     ] = False,
 ) -> None:
-    """Let a crawl go on that lost part of its WARC: URLs whose records are lost or damaged wait to be fetched again."""
+    """Make a crawl usable again that lost part of its WARC: URLs whose records are lost or damaged are queued again."""
     config.load(directory)
     with lock(directory):
         found = _check(directory)
@@ -53,13 +54,13 @@ def repair(
             db.close()
     _print(found.problems, _MOST_LINES)
     done = "visits kept without their records" if keep_visits else "URLs to be fetched again"
-    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "all is well")
+    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "no problems")
 
 
 def _check(directory: Path) -> store.Findings:
     config.load(directory)
     if not (directory / "crawl.db").exists() and any((directory / "warc").glob("*.warc.gz")):
-        raise BadInput(f"{directory / 'crawl.db'}: is gone; {_from_warc(directory)}")
+        raise BadInput(f"{directory / 'crawl.db'}: is missing; {_from_warc(directory)}")
     db = CrawlDb(directory / "crawl.db", readonly=True).open()
     try:
         return store.check(db, directory / "warc", content_digest)
@@ -69,8 +70,8 @@ def _check(directory: Path) -> store.Findings:
 
 def _from_warc(directory: Path) -> str:
     return (
-        f"crawl what is recorded into a new folder: `lycosa lab serve {directory / 'warc'}`, then `lycosa crawl` there"
-        " with its --proxy"
+        f"crawl the recording into a new folder: run `lycosa lab serve {directory / 'warc'}`, then `lycosa crawl`"
+        " with the --proxy it prints"
     )
 
 

@@ -1,10 +1,10 @@
-"""Tell an outage of our own network from hosts that fail: then the crawl pauses, and nothing counts against anybody.
+"""Distinguish an outage of our own network from failing hosts: the crawl then pauses, and no failure is counted.
 
-A request that failed may be the host's fault or ours. It is the host's if another host answers meanwhile. When nobody
-does, hosts that answered before are tried: a connection, no request. If none of them can be reached, the network is
-down. It is probably down, too, when several hosts that answered before do so no longer. Every request waits then, each
-in its turn: at growing intervals those hosts are tried again, and one of the requests that wait is let through. As soon
-as anything answers, the crawl goes on by itself.
+A failed request may be the host's fault or ours. It is the host's if another host answers meanwhile. If none does, we
+try to connect to hosts that answered before, without a request. If none of them can be reached, the network is down. It
+is probably down, too, if several hosts that answered before no longer do. Then every request waits: at growing
+intervals those hosts are tried again, and one of the waiting requests is let through. As soon as anything answers, the
+crawl continues by itself.
 """
 
 import asyncio
@@ -19,24 +19,24 @@ from msgspec.structs import replace
 from lycosa import urls
 from lycosa.types import Clock, Link, Reply
 
-OFFLINE = "offline"  # the error of a request that failed for want of a network
-FIRST_PAUSE_S = 5.0  # before the network is tried again; doubled each time
+OFFLINE = "offline"  # the error of a request that failed because the network was down
+FIRST_PAUSE_S = 5.0  # until the network is tried again; doubled each time
 LONGEST_PAUSE_S = 300.0
-_LOST = frozenset({"connect", "dns", "timeout"})  # errors of a network that is down
-_UNDECIDED = frozenset({"exhausted", "disconnected", "private-address"})  # they prove neither
-_NO_ROUTE = (os.strerror(errno.ENETUNREACH), os.strerror(errno.ENETDOWN))  # what a machine without a network says
-_MOST_KEPT = 10  # hosts that answered last
-_MOST_TRIED = 5  # of them at once
-_LEAST_OTHERS = 2  # hosts beside the one that failed: with fewer there is nothing to compare with
-_SILENT = 3  # hosts that answered before and fail, one after the other, before that counts as an outage
-_MOST_DOUBTS = 4  # tries, while connections are accepted, before the hosts are at fault after all
+_LOST = frozenset({"connect", "dns", "timeout"})  # errors that occur when the network is down
+_UNDECIDED = frozenset({"exhausted", "disconnected", "private-address"})  # errors that prove nothing
+_NO_ROUTE = (os.strerror(errno.ENETUNREACH), os.strerror(errno.ENETDOWN))  # errors of a machine without a network
+_MOST_KEPT = 10  # hosts that answered recently
+_MOST_TRIED = 5  # how many of them to try at a time
+_LEAST_OTHERS = 2  # other hosts needed for a comparison
+_SILENT = 3  # so many hosts that answered before must fail in a row for an outage
+_MOST_DOUBTS = 4  # failed tries while connections are accepted, before we blame the hosts after all
 
 
 class Network(Protocol):
-    """What can be tried without a request."""
+    """What can be checked without a request."""
 
     async def reaches(self, url: str) -> bool: ...  # does the host accept a connection?
-    async def resolves(self, url: str) -> bool: ...  # does the name service answer, be it that there is no such name?
+    async def resolves(self, url: str) -> bool: ...  # does the name service answer, even if there is no such name?
 
 
 class Asks(Protocol):
@@ -55,18 +55,18 @@ class Outage:
         self._network = network
         self._clock = clock
         self._pause_s = FIRST_PAUSE_S
-        self._answered: OrderedDict[str, str] = OrderedDict()  # addresses to URLs, the last to answer at the end
+        self._answered: OrderedDict[str, str] = OrderedDict()  # address to URL, the last to answer at the end
         self._known: set[str] = set()  # hosts that have answered
-        self._silent: set[str] = set()  # those of them that have failed since anybody answered last
+        self._silent: set[str] = set()  # those of them that have failed since anything last answered
         self._doubts = 0  # tries since then that failed although connections were accepted
         self._answers = 0
         self._under_way = 0
-        self._waiters: set[asyncio.Future[bool]] = set()  # for an answer
-        self._turn = asyncio.Lock()  # of those who wait for the network
+        self._waiters: set[asyncio.Future[bool]] = set()  # requests waiting for an answer
+        self._turn = asyncio.Lock()  # requests waiting for the network
         self._trial: asyncio.Task[bool] | None = None
 
     def remember(self, addresses: Iterable[str]) -> None:
-        """These URLs answered in earlier runs, the last of them last."""
+        """Tell it which URLs answered in earlier runs, the most recent last."""
         for url in addresses:
             self._keep(urls.host(url), url)
 
@@ -105,7 +105,7 @@ class Outage:
         self._tell(True)
 
     def _look(self) -> None:
-        """Let those decide who wait for an answer, if none can come any more or there is no need for one."""
+        """Let waiting requests decide if no answer can come any more, or none is needed."""
         if not self._under_way or self._is_silent():
             self._tell(False)
 
@@ -135,7 +135,7 @@ class Outage:
             return False
         if failed.error == "dns":
             return True
-        if has_route:  # else an answer tells nothing: it may come over a connection that was made before
+        if has_route:  # otherwise an answer proves nothing: it may come over an older connection
             if self._answers > answers or (
                 self._under_way and not self._is_silent() and await self._answer_before(None)
             ):
@@ -143,22 +143,22 @@ class Outage:
             if self._is_silent():
                 return False
         if len(others) < _LEAST_OTHERS:
-            return has_route  # nobody to compare with
+            return has_route  # no other host to compare with
         return await self._others_answer(others) or (has_route and self._answers > answers)
 
     async def _others_answer(self, others: list[str]) -> bool:
-        if self._trial is None:  # many may fail at once, but one trial is enough
+        if self._trial is None:  # many may fail at once, but one check is enough
             self._trial = asyncio.ensure_future(_any(self._network.reaches, others))
             self._trial.add_done_callback(self._forget_trial)
         return await asyncio.shield(self._trial)
 
     async def _names_answer(self, failed: Reply) -> bool:
-        """Does the name service? Hosts that are addresses tell nothing about it."""
+        """Does the name service answer? Hosts given as addresses say nothing about it."""
         named = [url for url in self._others(failed, _MOST_KEPT) if not _is_address(url)]
         return await _any(self._network.resolves, [failed.url, *named[:_MOST_TRIED]])
 
     def _others(self, failed: Reply | None = None, most: int = _MOST_TRIED) -> list[str]:
-        """Hosts that have answered, the last first."""
+        """Hosts that have answered, most recent first."""
         host = urls.host(failed.url) if failed else ""
         return [url for url in reversed(self._answered.values()) if urls.host(url) != host][:most]
 
@@ -166,7 +166,7 @@ class Outage:
         self._trial = None
 
     async def _answer_before(self, when: float | None) -> bool:
-        """Wait until anything answers, or until a moment, or until nobody is left who could answer: did anything?"""
+        """Wait until anything answers, until a given time, or until nothing is left that could answer; did anything?"""
         waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
         def ring() -> None:
@@ -183,7 +183,7 @@ class Outage:
                 timer.cancel()
 
     async def _wait_for_network(self) -> None:
-        """Until it is back, or until it is this request's turn to find out."""
+        """Wait until the network is back, or until it is this request's turn to find out."""
         while self.since is not None:
             async with self._turn:
                 while self.since is not None and self._clock.now() < self.next_try:
@@ -206,7 +206,7 @@ def _is_address(url: str) -> bool:
 
 
 async def _any(ask: Callable[[str], Awaitable[bool]], about: list[str]) -> bool:
-    """Does it hold for one of them? They are asked all at once, and the first to say yes is enough."""
+    """Is it true for one of them? All are tried at once, and the first success is enough."""
     tasks = [asyncio.ensure_future(ask(url)) for url in about]
     try:
         for task in asyncio.as_completed(tasks):

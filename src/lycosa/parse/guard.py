@@ -1,7 +1,7 @@
-"""Parse the pages of a crawl so that none can stop it: costly ones aside, and the one we died of with them.
+"""Parse the pages of a crawl so that none can stop it: expensive and suspicious ones in a sandbox.
 
-Before each parse the fingerprint of the URL is written to a small file. Whatever page stands there when a crawl starts
-was the last one before a kill or a crash; it may have been the cause, so from then on it is parsed in the sandbox.
+Before each parse the fingerprint of the URL is written to a small file. The page found there when a crawl starts was
+the last one before a kill or a crash; it may have been the cause, so from then on it is parsed in the sandbox.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from lycosa.parse.by_type import Parsers
 from lycosa.types import Page, Reply
 
 NAME = "crawl.parsing"
-_SIZE = 16  # bytes of a fingerprint: the file holds the current one, then those under suspicion
+_SIZE = 16  # bytes per fingerprint: the file holds the current one, then the suspicious ones
 _MOST = 1_000
 
 
 class Guarded:
-    """`parse` gives a page at once, or, where it may take long, something to wait for."""
+    """`parse` returns a page, or an awaitable if parsing may take long."""
 
     def __init__(self, inner: Parsers, folder: Path) -> None:
         self.inner = inner
         self.folder = folder
-        self._file: int | None = None  # -1: it cannot be had
+        self._file: int | None = None  # -1: it cannot be opened
         self._suspects: set[bytes] = set()
 
     def parse(self, reply: Reply) -> Page | Awaitable[Page]:
@@ -36,21 +36,21 @@ class Guarded:
         key = xxhash.xxh3_128_digest(reply.link.url.encode())
         if key in self._suspects or self.inner.is_heavy(reply):
             return self._parse_aside(reply)
-        with contextlib.suppress(OSError):  # a full disk is for those to report who store what matters
+        with contextlib.suppress(OSError):  # a full disk is reported by the parts that store results
             os.pwrite(self._file, key, 0)
         return self.inner.parse_here(reply)
 
     async def _parse_aside(self, reply: Reply) -> Page:
         try:
             return await asyncio.to_thread(self.inner.sandbox.parse, reply)
-        except OSError:  # there is no room for another process now, which is not the page's fault
+        except OSError:  # no process can be started now, which is not the page's fault
             return self.inner.parse_here(reply)
         except asyncio.CancelledError:
-            self.inner.sandbox.close()  # or the end of the crawl would have to wait for it
+            self.inner.sandbox.close()  # or the crawl would have to wait for it at the end
             raise
 
     def _open(self) -> int:
-        """On the first page: by then the folder is ours. Without the file a crawl is only less safe."""
+        """Open the file with the first page, when we hold the lock. Without the file a crawl is only less safe."""
         with contextlib.suppress(OSError):
             file = os.open(self.folder / NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             weakref.finalize(self, _close, file)
@@ -63,7 +63,7 @@ class Guarded:
 
 
 def _close(file: int) -> None:
-    """An orderly end leaves nothing to suspect."""
+    """Clear the file: after an orderly end no page is suspicious."""
     with contextlib.suppress(OSError):
         os.pwrite(file, bytes(_SIZE), 0)
     os.close(file)

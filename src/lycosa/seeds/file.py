@@ -31,5 +31,5 @@ def _sift(named: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
         if url := urls.from_person(text):
             good[url] = None
         else:
-            bad.append(f"{place}: {text[:200]!r} is no web URL, skipped")
+            bad.append(f"{place}: {text[:200]!r} is not a web URL, skipped")
     return list(good), bad
