@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from lycosa import __version__, config, plugins, urls
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
+from lycosa.estimate.held_out import HeldOut, leaving_out
+from lycosa.estimate.recall import Estimate
 from lycosa.fetch.http import Http
 from lycosa.fetch.network import Network
 from lycosa.fetch.outage import Asks, Outage
@@ -30,6 +32,7 @@ from lycosa.pages import read_pages
 from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.plugged import Layers, Outlets, PluggedEngine
 from lycosa.plugins import Plugins
+from lycosa.recalling import make_estimate
 from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
@@ -58,17 +61,19 @@ class Parts:
     strategy: Strategy
     search: SearchStep | None
     outlets: Outlets
+    recall: Estimate
 
 
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
     """All parts of the crawl in a folder; nothing is opened and nothing asked yet."""
     if settings.fetch.proxy and not urls.canonical(settings.fetch.proxy).startswith("http://"):
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
-    judge = make_judge(settings, source)
-    strategy = make_strategy(settings, source, judge)
-    parsers = make_parsers(settings)
     with source.placing():
         scope = make_scope(settings)
+        recall = make_estimate(folder, settings, scope.refuses)
+    judge = make_judge(settings, source, recall.held_out)
+    strategy = make_strategy(settings, source, judge)
+    parsers = make_parsers(settings)
     db = CrawlDb(folder / "crawl.db")
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
@@ -76,7 +81,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store))
-    sinks: list[Sink] = [totals, store, *make_revision(strategy, frontier, at_once=settings.fetch.concurrency == 1)]
+    revision = make_revision(strategy, frontier, at_once=settings.fetch.concurrency == 1)
+    sinks: list[Sink] = [totals, store, recall, *revision]
     search = make_search(settings, source, db, frontier, clock)
     if search:
         search.targets = strategy if isinstance(strategy, Targets) else None
@@ -84,7 +90,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
     sinks.append(outlets)
     crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest)
-    return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets)
+    parts = folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets
+    return Parts(*parts, recall)
 
 
 def judges() -> Plugins:
@@ -128,15 +135,15 @@ def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], so
         raise
 
 
-def make_judge(settings: config.Config, source: config.Source) -> Any:
-    """The judge of the topic, ready to judge."""
+def make_judge(settings: config.Config, source: config.Source, held_out: HeldOut | None = None) -> Any:
+    """The judge of the topic, ready to judge; it learns nothing from pages that are held out."""
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     kinds = judges()
     judge = make("topic", kinds, settings.topic, source)
     if hasattr(judge, "prepare"):
         with source.placing(), kinds.blaming(str(settings.topic["kind"]), "prepare"):
-            judge.prepare(source.path.parent, read_pages)
+            judge.prepare(source.path.parent, leaving_out(held_out or HeldOut(), read_pages))
     return judge
 
 
