@@ -9,10 +9,10 @@ import msgspec
 from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.errors import ConfigError, StateError
-from lycosa.estimate.held_out import Draw, HeldOut, draw
+from lycosa.estimate.held_out import Draw, HeldOut, draw, leaving_out
 from lycosa.estimate.recall import Estimate
 from lycosa.judge import model_file
-from lycosa.judge.corpus import as_list, read_labels
+from lycosa.judge.corpus import ReadPages, as_list, read_labels
 from lycosa.seeds.file import read_seeds
 from lycosa.store.past import past_visits, seed_urls
 
@@ -45,6 +45,12 @@ def stored_estimate(db: CrawlDb) -> Estimate | None:
     estimate = Estimate()
     estimate.load(msgspec.json.decode(state))
     return estimate
+
+
+def without_held_out(folder: Path, read: ReadPages) -> ReadPages:
+    """Read pages to learn from, without those that the crawl in a folder has set aside."""
+    drawn = _drawn_before(folder)
+    return leaving_out(HeldOut(drawn.urls), read) if drawn else read
 
 
 def save(estimate: Estimate, db: CrawlDb) -> None:

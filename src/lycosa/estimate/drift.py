@@ -1,12 +1,13 @@
 """Has the crawl wandered off? The first relevant pages against the latest, by their words and their relevance.
 
-A judge that knows one word of a topic follows it into another: from jaguars in forests to Jaguars for sale. Each
-relevant page gives its most frequent words; the share of pages that use a word is compared, early against recent. A
-crawl that moves from site to site within its topic changes half of its words, one that leaves it nearly all.
+A judge that knows one word of a topic follows it into another: from jaguars in forests to Jaguars for sale. Each page
+gives its most frequent words. The share of pages that use a word, less its share among the pages that are not relevant,
+is compared, early against recent. Where either side is mostly one site its own words cannot be told from those of the
+subject; then the relevance must have fallen too, or hardly any word may be left.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from math import sqrt
 from typing import Any
@@ -16,34 +17,46 @@ from msgspec import Struct
 
 from lycosa.text import STEMS, words
 from lycosa.types import Page, Visit
+from lycosa.urls import hostname
 
 READ = 1_000  # words of a page
 KEPT = 40  # the most frequent of them
 EARLY = 50  # the first relevant pages
 BLOCK = 25  # relevant pages between two looks
 LEAST_BLOCKS, MOST_BLOCKS = 2, 4  # that make the recent pages
-UNLIKE = {2: 0.15, 3: 0.225, 4: 0.3}  # similarity below which it is drift, by blocks: a single site may fill a few
-FALL = 0.25  # of the mean relevance: then more similar pages are drift too
-FALL_FACTOR = 1.5
+UNLIKE = 0.35  # similarity below which it is drift
+NOTHING_LEFT = 0.1  # the same, where a move to another site may explain it
+FALL = 0.15  # of the mean relevance, that makes it drift even so
+SITES = 3.0  # equally large ones that make pages more than those of one site
+USUAL_FIRST, USUAL_STEP = 200, 10  # of the irrelevant pages all the first are looked at, then one in so many
+USUAL_LEAST, USUAL_MOST = 20, 400  # pages: fewer say nothing of what is usual; more count half
+_PRUNE_EVERY = 50
 _SHOWN = 5
 
 
 class Side(Struct):
-    """Some relevant pages: on how many of them each word is frequent, and how relevant they are."""
+    """Some pages: on how many of them each word is frequent, their hosts, and how relevant they are."""
 
     pages: int = 0
     relevance: float = 0.0  # summed up
     words: dict[str, int] = {}
+    hosts: dict[str, int] = {}
 
-    def add(self, frequent: Iterable[str], relevance: float) -> None:
+    def add(self, visit: Visit) -> None:
         self.pages += 1
-        self.relevance += relevance
-        for word in frequent:
+        self.relevance += visit.verdict.relevance
+        for word in frequent_words(visit.page):
             self.words[word] = self.words.get(word, 0) + 1
+        host = hostname(visit.reply.url or visit.reply.link.url)
+        self.hosts[host] = self.hosts.get(host, 0) + 1
 
-    def close(self) -> None:
+    def prune(self) -> None:
         """Forget the words of single pages: nothing is read from them, and they are most of all."""
         self.words = {word: count for word, count in self.words.items() if count > 1}
+
+    def halve(self) -> None:
+        self.pages //= 2
+        self.words = {word: count // 2 for word, count in self.words.items() if count > 3}
 
     def shares(self) -> dict[str, float]:
         return {word: count / self.pages for word, count in self.words.items() if count > 1}
@@ -51,6 +64,11 @@ class Side(Struct):
     @property
     def mean(self) -> float:
         return self.relevance / self.pages if self.pages else 0.0
+
+    @property
+    def sites(self) -> float:
+        """How many sites of equal size would be as mixed."""
+        return self.pages**2 / (sum(count**2 for count in self.hosts.values()) or 1)
 
 
 class Alarm(Struct, frozen=True):
@@ -74,44 +92,62 @@ class Alarm(Struct, frozen=True):
 
 
 class Drift:
-    """Receives the relevant pages in the order of fetching; `alarm` is set while the recent ones are too unlike."""
+    """Receives all pages in the order of fetching; `alarm` is set while the recent relevant ones are too unlike."""
 
     def __init__(self) -> None:
         self.early = Side()
         self.blocks: list[Side] = []  # complete ones, the latest last
         self.block = Side()
+        self.usual = Side()  # irrelevant pages
+        self.irrelevant = 0
         self.alarm: Alarm | None = None
 
     def write(self, visit: Visit) -> None:
-        frequent, relevance = frequent_words(visit.page), visit.verdict.relevance
-        if self.early.pages < EARLY:
-            self.early.add(frequent, relevance)
+        if not visit.verdict.on_topic:
+            self._note_usual(visit)
+        elif self.early.pages < EARLY:
+            self.early.add(visit)
+        else:
+            self.block.add(visit)
+            if self.block.pages == BLOCK:
+                self.block.prune()
+                self.blocks = [*self.blocks, self.block][-MOST_BLOCKS:]
+                self.block = Side()
+                self.alarm = self._compare()
+
+    def _note_usual(self, visit: Visit) -> None:
+        """Take note of what is usual on pages that are not relevant."""
+        self.irrelevant += 1
+        if self.irrelevant > USUAL_FIRST and self.irrelevant % USUAL_STEP:
             return
-        self.block.add(frequent, relevance)
-        if self.block.pages == BLOCK:
-            self.block.close()
-            self.blocks = [*self.blocks, self.block][-MOST_BLOCKS:]
-            self.block = Side()
-            self.alarm = self._compare()
+        self.usual.add(visit)
+        self.usual.hosts = {}
+        if self.usual.pages % _PRUNE_EVERY == 0:
+            self.usual.prune()
+        if self.usual.pages == USUAL_MOST:
+            self.usual.halve()
 
     def _compare(self) -> Alarm | None:
         if len(self.blocks) < LEAST_BLOCKS:
             return None
         recent = merged(self.blocks)
-        before, now = self.early.shares(), recent.shares()
+        usual = self.usual.shares() if self.usual.pages >= USUAL_LEAST else {}
+        before, now = (above(side.shares(), usual) for side in (self.early, recent))
         similarity, fall = cosine(before, now), self.early.mean - recent.mean
-        if similarity >= UNLIKE[len(self.blocks)] * (FALL_FACTOR if fall > FALL else 1.0):
+        telling = fall >= FALL or min(self.early.sites, recent.sites) >= SITES
+        if similarity >= (UNLIKE if telling else NOTHING_LEFT):
             return None
         means = round(self.early.mean, 3), round(recent.mean, 3)
         return Alarm(round(similarity, 3), *means, _more(now, before), _more(before, now))
 
     def save(self) -> dict[str, Any]:
-        state = {"early": self.early, "blocks": self.blocks, "block": self.block, "alarm": self.alarm}
-        return {name: msgspec.to_builtins(part) for name, part in state.items()}
+        return {name: msgspec.to_builtins(part) for name, part in vars(self).items()}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.early, self.block = (msgspec.convert(state[name], Side) for name in ("early", "block"))
+        for name in ("early", "block", "usual"):
+            setattr(self, name, msgspec.convert(state[name], Side))
         self.blocks = msgspec.convert(state["blocks"], list[Side])
+        self.irrelevant = int(state["irrelevant"])
         self.alarm = msgspec.convert(state["alarm"], Alarm | None)
 
 
@@ -123,10 +159,16 @@ def frequent_words(page: Page) -> list[str]:
 
 
 def merged(sides: Sequence[Side]) -> Side:
-    found: Counter[str] = Counter()
+    found, hosts = Counter[str](), Counter[str]()
     for side in sides:
         found.update(side.words)
-    return Side(sum(side.pages for side in sides), sum(side.relevance for side in sides), dict(found))
+        hosts.update(side.hosts)
+    return Side(sum(side.pages for side in sides), sum(side.relevance for side in sides), dict(found), dict(hosts))
+
+
+def above(shares: Mapping[str, float], usual: Mapping[str, float]) -> dict[str, float]:
+    """The shares of words as far as they exceed what is usual."""
+    return {word: share - usual.get(word, 0.0) for word, share in shares.items() if share > usual.get(word, 0.0)}
 
 
 def cosine(some: Mapping[str, float], others: Mapping[str, float]) -> float:

@@ -42,11 +42,10 @@ class Estimate:
         if visit.reply.error or not visit.digest or visit.duplicate_of:
             return
         self._curve.add(visit.verdict.on_topic)
-        if visit.verdict.on_topic:
-            if visit.reply.link.source:
-                self._lists.add(visit.reply.link.source, self._curve.pages)
-            if visit.page.words:  # not of a visit read back from crawl.db
-                self.drift.write(visit)
+        if visit.verdict.on_topic and visit.reply.link.source:
+            self._lists.add(visit.reply.link.source, self._curve.pages)
+        if visit.page.words:  # there are none where a visit is read back from crawl.db
+            self.drift.write(visit)
         if self.target and self._curve.pages >= self._next_check:
             self._check()
 
@@ -98,20 +97,26 @@ class Estimate:
         return {"recall": found, "drift": str(self.drift.alarm or "")}
 
     def save(self) -> dict[str, Any]:
-        return {**{name: part.save() for name, part in self._parts()}, "problem": self.problem}
+        facts = {"problem": self.problem, "target": self.target, "next": self._next_check, "reached": self._reached}
+        return {**{name: part.save() for name, part in self._parts()}, **facts}
 
     def load(self, state: dict[str, Any]) -> None:
         for name, part in self._parts():
             part.load(state[name])
-        self.problem = state["problem"]
-        if self.target:
-            self._check()
+        self.problem, self._next_check = state["problem"], int(state["next"])
+        if self.target == state["target"]:
+            self._reached = state["reached"]  # looked up, so that a restart changes nothing
+        elif self.target:
+            self._decide()
 
     def _parts(self) -> list[tuple[str, Stateful]]:
         return [("held_out", self.held_out), ("curve", self._curve), ("lists", self._lists), ("drift", self.drift)]
 
     def _check(self) -> None:
         self._next_check = self._curve.pages + max(_CHECK_PAGES, int(_CHECK_EVERY * self._curve.pages))
+        self._decide()
+
+    def _decide(self) -> None:
         self._reached = f"limit of {_percent(self.target)} % recall" if self._is_enough() else ""
 
     def _is_enough(self) -> bool:
