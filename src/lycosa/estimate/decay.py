@@ -3,10 +3,12 @@
 The curve of relevant pages over fetched pages is kept in a bounded number of bins. From its steepest part on it is
 compared with saturating curves of two forms, an exponential and one with a longer tail, over a grid of speeds. Each
 candidate says how many relevant pages there will be in the end, and counts by how well it fits: the spread of the
-answers is the range. While the harvest is steady every speed fits, and the range is wide and low, as it should be.
+answers is the range. A topic may also end abruptly, so the upper end is at least what the latest pages allow; and as
+long as the harvest has not faded nobody can tell how much more there is, so the lower end is zero.
 """
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,8 @@ CLUSTERING = 4.0  # relevant pages come in lists, not one by one: so many count 
 SPEEDS = np.geomspace(0.03, 2.0, 20)  # of the decline, in lengths of the crawl so far
 TAILS = (3.0, np.inf)  # exponent of the long tail; infinite: the exponential
 LOW, HIGH = 0.1, 0.9  # quantiles that bound the range
+LATEST = 0.1  # of the pages
+FADED = 0.5  # of the best rate: below it the harvest has faded
 _SMOOTH = 5  # bins over which the harvest is steepest
 
 Floats = NDArray[np.float64]
@@ -65,20 +69,24 @@ def extrapolate(curve: Curve) -> Range | None:
     if curve.found < LEAST_FOUND:
         return None
     edges = np.minimum(np.arange(len(curve.bins) + 1) * curve.width, curve.pages).astype(float)
-    start = _steepest(curve.bins, np.diff(edges))
+    start, best = _steepest(curve.bins, np.diff(edges))
     after = np.array(curve.bins[start:], dtype=float)
     totals, fits = _candidates(after, edges[start:] - edges[start], curve.pages)
     shares = np.minimum(1.0, curve.found / (curve.found - after.sum() + totals))
     weights = np.exp((fits - fits.max()) / CLUSTERING)
-    return _spread(shares, weights / weights.sum())
+    low, middle, high = _spread(shares, weights / weights.sum())
+    count = max(1, round(LATEST * len(curve.bins)))
+    latest, pages = sum(curve.bins[-count:]), edges[-1] - edges[-1 - count]
+    least = max(0.0, latest - 1.28 * sqrt(latest))  # as many at least will come again, but for chance
+    return Range(low if latest < FADED * best * pages else 0.0, middle, max(high, curve.found / (curve.found + least)))
 
 
-def _steepest(found: Sequence[int], pages: Floats) -> int:
-    """The bin where the harvest was best; the first one if that was just now."""
+def _steepest(found: Sequence[int], pages: Floats) -> tuple[int, float]:
+    """The bin where the harvest was best (the first one if that was just now), and the rate there."""
     around = np.ones(min(_SMOOTH, len(found)))
     rate = np.convolve(found, around, "same") / np.convolve(pages, around, "same")
     peak = int(np.argmax(rate))
-    return peak if peak <= len(found) - LEAST_BINS else 0
+    return peak if peak <= len(found) - LEAST_BINS else 0, float(rate[peak])
 
 
 def _candidates(found: Floats, edges: Floats, length: int) -> tuple[Floats, Floats]:

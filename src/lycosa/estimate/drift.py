@@ -2,8 +2,8 @@
 
 A judge that knows one word of a topic follows it into another: from jaguars in forests to Jaguars for sale. Each page
 gives its most frequent words. The share of pages that use a word, less its share among the pages that are not relevant,
-is compared, early against recent. Where either side is mostly one site its own words cannot be told from those of the
-subject; then the relevance must have fallen too, or hardly any word may be left.
+is compared, early against recent. Where the first pages are mostly of one site, its own words cannot be told from those
+of the subject; then the relevance must have fallen too, or hardly any word may be left.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ LEAST_BLOCKS, MOST_BLOCKS = 2, 4  # that make the recent pages
 UNLIKE = 0.35  # similarity below which it is drift
 NOTHING_LEFT = 0.1  # the same, where a move to another site may explain it
 FALL = 0.15  # of the mean relevance, that makes it drift even so
-SITES = 3.0  # equally large ones that make pages more than those of one site
+SITES = 3.0  # of equal size, as mixed as the first pages must be to show the words of the subject
 USUAL_FIRST, USUAL_STEP = 200, 10  # of the irrelevant pages all the first are looked at, then one in so many
 USUAL_LEAST, USUAL_MOST = 20, 400  # pages: fewer say nothing of what is usual; more count half
 _PRUNE_EVERY = 50
@@ -134,7 +134,7 @@ class Drift:
         usual = self.usual.shares() if self.usual.pages >= USUAL_LEAST else {}
         before, now = (above(side.shares(), usual) for side in (self.early, recent))
         similarity, fall = cosine(before, now), self.early.mean - recent.mean
-        telling = fall >= FALL or min(self.early.sites, recent.sites) >= SITES
+        telling = fall >= FALL or self.early.sites >= SITES
         if similarity >= (UNLIKE if telling else NOTHING_LEFT):
             return None
         means = round(self.early.mean, 3), round(recent.mean, 3)

@@ -31,7 +31,7 @@ def wilson(found: int, of: int, z: float = Z_95) -> Interval:
     share, weight = found / of, z * z / of
     middle = (share + weight / 2) / (1 + weight)
     half = z * math.sqrt(share * (1 - share) / of + weight / (4 * of)) / (1 + weight)
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+    return Interval(max(0.0, middle - half) if found else 0.0, middle + half if found < of else 1.0)
 
 
 def key(url: str) -> str:

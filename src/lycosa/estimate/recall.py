@@ -68,8 +68,10 @@ class Estimate:
 
     def words(self) -> str:
         """One sentence for people; empty if there is nothing to say yet."""
+        if not self._curve.pages:
+            return ""
         curve, held = self.curve(), self.held_out
-        says = f"the harvest curve says {_percent(curve.low)}-{_percent(curve.high)} %" if curve else ""
+        says = f"the harvest curve says {_between(*curve)}" if curve else ""
         if held.is_enough:
             found, low, high = len(held.found), *held.interval()
             counts = f"{found} of {len(held)} held-out pages ({_percent(low)}-{_percent(high)} %)"
@@ -135,6 +137,12 @@ class Estimate:
 
 def _percent(share: float) -> int:
     return round(100 * share)
+
+
+def _between(low: float, _: float, high: float) -> str:
+    if not low:
+        return f"at most {_percent(high)} %, as it has not faded yet"
+    return f"{_percent(low)}-{_percent(high)} %"
 
 
 def _about(share: float) -> str:
