@@ -149,7 +149,7 @@ class Run:
         self.skipped += wrong
         added, recall = [*more, *orders.added_seeds(self.parts.db)], self.parts.recall
         recall.give_away(added)
-        self.skipped += [recall.problem] if recall.problem else []
+        self.skipped += recall.notes()
         seeds = []
         for url in dict.fromkeys([*(url for url in good if url not in recall.held_out), *added]):
             if refusal := self.parts.frontier.scope.refuses(url):

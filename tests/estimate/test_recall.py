@@ -105,6 +105,20 @@ def test_held_out_pages_that_do_not_exist_leave_only_the_curve() -> None:
     assert estimate.words().endswith("; only 9 held-out pages are left, too few to count")
 
 
+def test_it_warns_of_a_target_that_can_never_be_proved() -> None:
+    assert Estimate(HeldOut(HELD), target=0.9).notes() == []
+    assert Estimate(HeldOut(HELD), target=0.95, problem="few").notes() == [
+        "few",
+        "20 held-out pages cannot prove a recall of 0.95, even if all are found: 32 must be set aside,"
+        " or the crawl ends by its other limits",
+    ]
+    enough = Estimate(HeldOut(f"http://site.test/good/{number}" for number in range(32)), target=0.95)
+    assert enough.notes() == []
+    good(enough, range(200))
+    bad(enough, 1_000)
+    assert enough.reached()
+
+
 def test_a_restart_changes_nothing() -> None:
     whole, parts = Estimate(HeldOut(HELD), target=0.8), Estimate(HeldOut(HELD), target=0.8)
     for estimate in (whole, parts):

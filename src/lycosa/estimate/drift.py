@@ -8,7 +8,7 @@ of the subject; then the relevance must have fallen too, or hardly any word may 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from heapq import nlargest
+from itertools import islice
 from math import sqrt
 from typing import Any
 
@@ -154,8 +154,8 @@ class Drift:
 def frequent_words(page: Page) -> list[str]:
     """What the page speaks of most: words, not stems, since people will read them."""
     counts = Counter([*words(page.title), *page.words[:READ]])
-    telling = ((count, word) for word, count in counts.items() if len(word) > 2 and STEMS[word])
-    return [word for _, word in nlargest(KEPT, telling)]
+    ranked = sorted(counts, key=counts.__getitem__, reverse=True)
+    return list(islice((word for word in ranked if len(word) > 2 and STEMS[word]), KEPT))
 
 
 def merged(sides: Sequence[Side]) -> Side:

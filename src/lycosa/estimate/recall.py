@@ -4,11 +4,12 @@ Its state is small and bounded, is saved with the visits and loaded by the next 
 """
 
 from collections.abc import Iterable
+from math import ceil
 from typing import Any
 
 from lycosa.estimate.decay import Curve, Range, extrapolate
 from lycosa.estimate.drift import Drift
-from lycosa.estimate.held_out import HeldOut
+from lycosa.estimate.held_out import HeldOut, wilson
 from lycosa.estimate.lists import Lists
 from lycosa.types import Stateful, Visit
 
@@ -65,6 +66,17 @@ class Estimate:
         """Learn what can be learned from the stored visits of a crawl that has no state of this kind yet."""
         for visit in visits:
             self.write(visit)
+
+    def notes(self) -> list[str]:
+        """What the user should know before the crawl begins."""
+        held, found = self.held_out, [self.problem] if self.problem else []
+        if held.is_enough and wilson(len(held), len(held), Z_STOP).low < self.target:
+            needed = ceil(Z_STOP**2 * self.target / (1 - self.target))
+            found.append(
+                f"{len(held)} held-out pages cannot prove a recall of {self.target:g}, even if all are found:"
+                f" {needed} must be set aside, or the crawl ends by its other limits"
+            )
+        return found
 
     def words(self) -> str:
         """One sentence for people; empty if there is nothing to say yet."""
