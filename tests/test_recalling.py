@@ -5,10 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
 from lycosa import config
+from lycosa.again import next_config
 from lycosa.cli import app
 from lycosa.db import CrawlDb
 from lycosa.lab.answer import Answer
@@ -190,6 +192,20 @@ async def test_judging_again_counts_every_page_once(tmp_path: Path, web: Web) ->
     assert len(estimate.held_out.found) == 12
 
 
+async def test_judging_again_forgets_no_page_that_was_found(tmp_path: Path, web: Web) -> None:
+    """Of the stored visits only the addresses at both ends of a redirect are known, not those between."""
+    path = folder(tmp_path / "c", limits="pages = 1000")
+    moved = Answer(301, (("Location", "http://good.test/there"),))
+    for url in GOOD:
+        web[url] = msgspec.structs.replace(moved, headers=(("Location", f"{url}/there"),))
+        web.add(f"{url}/there", "jaguar", [])
+        web[f"{url}/old"] = msgspec.structs.replace(moved, headers=(("Location", url),))
+    web.add("http://good.test/", "nothing", [f"{url}/old" for url in GOOD])
+    assert (await crawl(path, web))["recall"]["held_out"]["found"] == 12
+    rejudge_folder(path, lambda done, total: None)
+    assert "12 of 12 held-out pages" in shown(path)
+
+
 @pytest.mark.parametrize(
     ("overrides", "line"),
     [
@@ -216,6 +232,12 @@ async def test_a_model_learns_nothing_from_what_is_set_aside(tmp_path: Path, web
     assert len([*read(path)]) == 60  # nothing is set aside yet
     await crawl(path, web, "limits.pages=2")
     assert {name for name, _ in without_held_out(path, lambda source: pages)(path)} == {*GOOD} - held_out(path)
+
+
+@pytest.mark.parametrize(("known", "moved"), [("known.txt", "../last/known.txt"), (GOOD, GOOD)], ids=["file", "list"])
+def test_the_next_crawl_knows_the_same_pages(known: Any, moved: Any, tmp_path: Path) -> None:
+    made = next_config({"recall": {"known": known, "share": 0.5}}, tmp_path / "last", tmp_path / "next")
+    assert made["recall"] == {"known": moved, "share": 0.5}
 
 
 async def test_a_crawl_that_wanders_off_says_so(tmp_path: Path) -> None:

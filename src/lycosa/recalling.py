@@ -21,7 +21,9 @@ STATE = "state:recall"  # in crawl.db
 
 def make_estimate(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Estimate:
     """A new estimate with its pages set aside: those of the first run, or drawn now; `refuses` knows the scope."""
-    drawn = _drawn_before(folder) or _draw(folder, settings, refuses)
+    if held_out := _held_out_before(folder):
+        return Estimate(held_out, settings.limits.recall)
+    drawn = _draw(folder, settings, refuses)
     return Estimate(HeldOut(drawn.urls), settings.limits.recall, drawn.problem)
 
 
@@ -49,21 +51,21 @@ def stored_estimate(db: CrawlDb) -> Estimate | None:
 
 def without_held_out(folder: Path, read: ReadPages) -> ReadPages:
     """Read pages to learn from, without those that the crawl in a folder has set aside."""
-    drawn = _drawn_before(folder)
-    return leaving_out(HeldOut(drawn.urls), read) if drawn else read
+    held_out = _held_out_before(folder)
+    return leaving_out(held_out, read) if held_out else read
 
 
 def save(estimate: Estimate, db: CrawlDb) -> None:
     db.put(STATE, msgspec.json.encode(estimate.save()).decode())
 
 
-def _drawn_before(folder: Path) -> Draw | None:
+def _held_out_before(folder: Path) -> HeldOut | None:
     try:
         with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
             found = stored_estimate(db)
     except StateError:
         return None  # there is none, or whoever opens it to crawl will tell what is wrong with it
-    return Draw([*found.held_out.urls.values()]) if found and len(found.held_out) else None
+    return found.held_out if found and len(found.held_out) else None
 
 
 def _draw(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Draw:
