@@ -13,7 +13,6 @@ from lycosa import __version__, config, plugins, urls
 from lycosa.crawl import Crawl
 from lycosa.db import CrawlDb
 from lycosa.estimate.held_out import HeldOut, leaving_out
-from lycosa.estimate.recall import Estimate
 from lycosa.fetch.http import Http
 from lycosa.fetch.network import Network
 from lycosa.fetch.outage import Asks, Outage
@@ -32,7 +31,7 @@ from lycosa.pages import read_pages
 from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.plugged import Layers, Outlets, PluggedEngine
 from lycosa.plugins import Plugins
-from lycosa.recalling import make_estimate
+from lycosa.recalling import Estimate, make_estimate
 from lycosa.revision import Renewal, Renews, Revises, Revision
 from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger

@@ -10,7 +10,7 @@ from lycosa import config
 from lycosa.db import CrawlDb
 from lycosa.errors import ConfigError, StateError
 from lycosa.estimate.held_out import Draw, HeldOut, draw, leaving_out
-from lycosa.estimate.recall import Estimate
+from lycosa.estimate.recall import Estimate as Estimate
 from lycosa.judge import model_file
 from lycosa.judge.corpus import ReadPages, as_list, read_labels
 from lycosa.seeds.file import read_seeds
