@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -56,7 +57,7 @@ def test_every_strategy_has_a_page_that_names_its_keys(kind: str) -> None:
             assert f"`{name}`" in text, f"{kind}: {name} is not documented"
 
 
-@pytest.mark.parametrize("section", ["scope", "fetch", "limits", "store"])
+@pytest.mark.parametrize("section", ["scope", "fetch", "limits", "recall", "store"])
 def test_every_key_of_crawl_toml_is_documented(section: str) -> None:
     text = (DOCS / "crawl-folder.md").read_text()
     for field in msgspec.structs.fields(config.Config):
@@ -83,7 +84,7 @@ def test_examples_build_a_judge_and_a_strategy(path: Path) -> None:
 
 def test_the_template_names_real_keys_with_their_defaults() -> None:
     given = tomllib.loads(TEMPLATE)
-    for section in ("scope", "fetch", "limits", "store"):
+    for section in ("scope", "fetch", "limits", "recall", "store"):
         defaults = msgspec.to_builtins(getattr(config.Config(), section))
         for key, value in given[section].items():
             if key != "user_agent":
@@ -159,6 +160,18 @@ def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
     assert "URLs would be dropped" in done.stdout
     assert "ended limit of 5 pages" in done.stdout
     assert done.stdout.endswith("5 pages\n")
+
+
+@pytest.mark.xdist_group("processes")
+def test_recall_is_estimated_as_written(tmp_path: Path) -> None:
+    block = (DOCS / "recall.md").read_text().partition("## An example that runs")[2].split("```")[1]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ready = f"until (: < /dev/tcp/127.0.0.1/{port}) 2>/dev/null; do kill -0 %1; sleep 0.1; done"
+    done = run_as_written(block.replace("8000", str(port)).replace("sleep 2", ready), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "ended: limit of 80 % recall" in done.stdout
+    assert re.search(r"About \d+ % found: \d\d of 20 held-out pages", done.stdout)
 
 
 def test_one_crawl_in_the_lab_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from lycosa.judge import model_file, training
 from lycosa.output.topic_report import Report, measure
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
+from lycosa.recalling import without_held_out
 from lycosa.types import BadInput, Link, Page, Reply, Verdict
 
 AnyPage = Page | bytes | str | Path
@@ -72,7 +73,7 @@ class Topic:
         topic = self._topic
         judge = topics.learner(topic, "does not learn from labelled pages: there is nothing to train")
         target = topic.folder / model_file.NAME
-        found = training.make(judge, topic.folder, read_pages)
+        found = training.make(judge, topic.folder, without_held_out(topic.folder, read_pages))
         try:
             found.save(target, judge.KIND)
         except OSError as error:

@@ -25,6 +25,7 @@ from lycosa.output.side_by_side import draw_beside, names, side_by_side
 from lycosa.output.waits import read_waits
 from lycosa.output.why import Step, draw_why, read_path, scored
 from lycosa.process import prepare_process
+from lycosa.recalling import stored_estimate
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
@@ -135,7 +136,9 @@ def complete_report(db: CrawlDb, top: int = 10) -> Report:
     report = read_report(db, top)
     excluded = [*map(str, orders.exclusions(db))]
     found = learned_report.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
-    return replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
+    report = replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
+    estimate = stored_estimate(db)
+    return replace(report, **estimate.told()) if estimate else report
 
 
 def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:

@@ -35,6 +35,10 @@ retries = 2                            # after 429, 5xx and failed connections
 pages = 1000                           # distinct HTML pages; the crawl also ends after as many duplicates
 relevant = 0
 seconds = 0
+recall = 0.0                           # 0.8: stop when about that share of the relevant pages has been found
+
+[recall]                               # how much has been found? known pages that the crawl is not told of tell best
+known = []                             # URLs on topic that you know, or the name of a file; a fifth is set aside
 
 [store]
 warc = true                            # keep every reply in warc/

@@ -28,6 +28,7 @@ from lycosa.output.passages import marked
 from lycosa.output.topic_report import draw, measure, tables
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
+from lycosa.recalling import without_held_out
 from lycosa.topics import (
     Topic,
     find_labelled,
@@ -78,7 +79,7 @@ def train(path: Crawl) -> None:
     topic = load(path)
     judge = learner(topic, "does not learn from labelled pages: there is nothing to train")
     with topic.source.placing(), _progress() as progress:
-        found = training.make(judge, topic.folder, _watched(progress))
+        found = training.make(judge, topic.folder, without_held_out(topic.folder, _watched(progress)))
     target = topic.folder / model_file.NAME
     try:
         found.save(target, judge.KIND)

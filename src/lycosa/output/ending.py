@@ -53,6 +53,10 @@ def ending(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> li
         told = f"{len(failed):,} of {number:,} {_plural(number, 'seed')} failed:"
         reasons = [*_reasons(failed)]
         lines += [f"{told} {reasons[0]}"] if len(reasons) == 1 else [told, *(f"  {line}" for line in reasons)]
+    if found := summary.get("recall", {}).get("words"):
+        lines.append(f"{found[0].upper()}{found[1:]}.")
+    if drift := summary.get("drift"):
+        lines.append(f"Drift: {printable(drift)}.")
     if hosts := summary.get("unreachable"):
         lines.append(_unreachable(hosts))
     if retried := summary.get("retried"):
@@ -123,6 +127,8 @@ def _next(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> str
     if why.startswith("limit of"):
         if "relevant" in why:
             return f"{look}   (more: {crawl} --set limits.relevant={2 * limits['relevant']})"
+        if "recall" in why:
+            return f"{look}   (more: {crawl} --set limits.recall={(1 + limits['recall']) / 2:g})"
         if "seconds" in why:
             return f"{look}   (longer: {crawl} --set limits.seconds={2 * limits['seconds']:g})"
         return f"{look}   (more: {crawl} --pages {2 * limits['pages']})"

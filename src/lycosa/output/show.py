@@ -72,6 +72,8 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("mean relevance", f"{report.mean_relevance:.3f}"),
         ("duplicates", f"{report.duplicates:,}"),
         ("known URLs", f"{report.known:,}, of which {report.waiting:,} are queued"),
+        *([("recall", report.recall)] if report.recall else []),
+        *([("drift", printable(report.drift))] if report.drift else []),
         *([("added seeds", _some(report.added_seeds))] if report.added_seeds else []),
         *([("excluded", _some(report.excluded))] if report.excluded else []),
     ]
