@@ -82,11 +82,16 @@ def test_what_differs_is_named(soak: Any) -> None:
         (["1.0 S 1 H /a", "2.0 E 1 full 0.0", "2.5 S 2 H /b"], ["1 requests too early: H/b (rest after a slow reply"]),
         (["1.0 S 1 H /a", "1.2 S 2 H /b", "1.5 E 1 cut 0.0"], ["1 requests while another was under way: H/b"]),
         (["5.0 S 1 H /a", "5.0 E 1 full 1", "5.3 S 2 H /b"], []),  # the crawler died before it could read the reply
+        (
+            ["1.0 S 1 H /robots.txt", "1.1 E 1 full 0.0", "2.0 S 2 H /private/1"],
+            ["1 requests robots.txt forbids: H/private/1"],
+        ),
+        (["1.0 S 1 H /robots.txt", "1.1 E 1 cut 0.0 wild", "2.0 S 2 H /private/1"], []),  # it served rubbish instead
     ],
 )
 def test_the_servers_log_tells_who_was_impolite(soak: Any, tmp_path: Path, log: list[str], said: list[str]) -> None:
     web = soak("web").Web(1, PORT, 60)
-    host = web.sites[0].host
+    host = web.sites[7].host
     path = tmp_path / "server.log"
     path.write_text("\n".join(log).replace("H", host) + "\n")
     lines = soak("check").impolite(web, path, forgiven=[(4.9, 5.1)])

@@ -29,6 +29,7 @@ max_depth = 0
 [fetch]
 user_agent = "Soak/1"
 concurrency = {{concurrency}}
+focus = {{focus}}
 delay_s = {DELAY_S}
 delay_factor = {DELAY_FACTOR}
 max_delay_s = {MAX_DELAY_S}
@@ -49,10 +50,10 @@ warc_max_bytes = 1_000_000
 """
 
 
-def write_folder(folder: Path, web: Web, strategy: str, concurrency: int) -> None:
+def write_folder(folder: Path, web: Web, strategy: str, concurrency: int, focus: float) -> None:
     folder.mkdir(parents=True)
     (folder / "seeds.txt").write_text("\n".join(web.seeds) + "\n")
-    (folder / "crawl.toml").write_text(FOLDER.format(strategy=strategy, concurrency=concurrency))
+    (folder / "crawl.toml").write_text(FOLDER.format(strategy=strategy, concurrency=concurrency, focus=focus))
 
 
 def free_port() -> int:

@@ -165,6 +165,7 @@ class Run:
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
         parts.outage.remember(url for (url,) in db.execute(_ANSWERED))
+        parts.outage.give_up = lambda why: self.stop(why, by_user=False)
         if parts.search:
             parts.search.load(db)
         parts.frontier.quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)
@@ -298,9 +299,10 @@ class Run:
         return self._spent_s + self.clock.now() - self._started_at
 
     def _outlook(self) -> Outlook:
-        outage = self.parts.outage
-        next_try = outage.next_try if outage.since is not None else None
-        outlook = replace(self.parts.frontier.outlook(), no_network_since=outage.since, next_try=next_try)
+        outage, outlook = self.parts.outage, self.parts.frontier.outlook()
+        if outage.since is not None:
+            since = "no_network_since" if outage.is_sure else "no_answer_since"
+            outlook = replace(outlook, **{since: outage.since}, next_try=outage.next_try)
         return replace(outlook, status=status_of(outlook))
 
     def summary(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:

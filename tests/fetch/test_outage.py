@@ -1,6 +1,7 @@
 """An outage of our own network: on the lab's clock with made-up hosts, and with a real server that goes away."""
 
 import asyncio
+import contextlib
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ from lycosa.clock import WallClock
 from lycosa.db import CrawlDb
 from lycosa.fetch import outage
 from lycosa.fetch.outage import OFFLINE, Outage
+from lycosa.fetch.retries import Retries
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.run import Run
@@ -39,6 +41,10 @@ class World:
         self.keeps = False  # do connections that exist already go on?
         self.kept: set[str] = set()
         self.accepts = False  # are connections accepted even where nothing is answered?
+        self.no_route = True  # does the system say so while the network is down?
+        self.first_answer = 1e9
+        self.hanging: set[str] = set()  # URLs that are never answered
+        self.ended: list[str] = []  # why the run was given up
 
     @property
     def seconds(self) -> float:
@@ -53,9 +59,11 @@ class World:
         host, at = urls.host(link.url), self.clock.now()
         await asyncio.sleep(3.0 if self.error == "timeout" else 0.2)
         kept, self.kept = host in self.kept, self.kept | {host}
-        if (self.is_down and not (self.keeps and kept)) or host in self.dead:
-            detail = "Network is unreachable" if self.is_down and self.error == "connect" else ""
+        if (self.is_down and not (self.keeps and kept)) or host in self.dead or link.url in self.hanging:
+            detail = "Network is unreachable" if self.is_down and self.error == "connect" and self.no_route else ""
+            detail = "Timeout on reading data from socket" if self.accepts else detail
             return Reply(link, url=link.url, error=self.error, detail=detail, at=at, seconds=self.clock.now() - at)
+        self.first_answer = min(self.first_answer, self.seconds)
         if link.url.endswith("robots.txt"):
             return Reply(link, url=link.url, status=404, error="http-404", at=at, ip=host)
         return Reply(
@@ -91,7 +99,10 @@ class World:
 
         async def main() -> None:
             frontier.push([Link(url) for url in addresses], [1.0] * len(addresses))
-            await asyncio.gather(*(work() for _ in range(settings.fetch.concurrency)))
+            working = asyncio.gather(*(work() for _ in range(settings.fetch.concurrency)))
+            self.outage.give_up = lambda why: (self.ended.append(why), working.cancel())
+            with contextlib.suppress(asyncio.CancelledError):
+                await working
 
         run_in_lab(self.clock, main())
         return found
@@ -162,6 +173,42 @@ def test_connections_that_are_accepted_but_never_answered() -> None:
     assert world.crawl(PAGES, retries=0, give_up_after=1) == dict.fromkeys(PAGES, "")
 
 
+def test_connections_that_are_accepted_but_never_answered_from_the_start() -> None:
+    world = World("timeout")
+    world.accepts, world.down = True, [(0.0, 40.0)]
+    assert world.crawl(PAGES, retries=0, give_up_after=1) == dict.fromkeys(PAGES, "")
+
+
+def test_a_page_that_never_comes_does_not_prolong_an_outage() -> None:
+    """The request that is let through to find out may be for that very page."""
+    world = World("timeout")
+    world.accepts, world.down = True, [(0.0, 10.0)]
+    world.hanging = {f"http://{host}/robots.txt" for n, host in enumerate(HOSTS) if n % 4 < 3}
+    world.crawl(PAGES[:40], retries=0)
+    assert world.first_answer < 20.0
+
+
+@pytest.mark.parametrize(
+    ("answered", "again"),
+    [
+        ([("/a", "timeout"), ("/b", OFFLINE), ("/a", "timeout"), ("/a", "timeout")], [True, True, True, False]),
+        ([("/a", "incomplete"), ("/b", OFFLINE), ("/a", "connect"), ("/a", "dns")], [True, True, True, False]),
+        ([("/a", "timeout"), ("/c", ""), ("/b", OFFLINE), ("/a", "timeout")], [True, False, True, False]),
+    ],
+)
+async def test_failures_since_the_last_answer_do_not_count_when_it_was_an_outage(
+    answered: list[tuple[str, str]], again: list[bool]
+) -> None:
+    errors = iter([error for _, error in answered])
+
+    async def fetch(link: Link, *_: Any) -> Reply:
+        error = next(errors)
+        return Reply(link, url=link.url, error=error, status=0 if error else 200)
+
+    layer = Retries(SimpleNamespace(fetch=fetch), config.Fetch(retries=1))
+    assert [(await layer.fetch(Link(url))).again for url, _ in answered] == again
+
+
 def test_without_a_route_it_does_not_count_that_connections_made_before_still_answer() -> None:
     world = World()
     world.keeps, world.down = True, [(0.7, 40.0)]
@@ -203,17 +250,65 @@ def test_dead_hosts_alone_are_no_outage() -> None:
     assert world.frontier.ended == "frontier empty"
 
 
-def test_a_host_alone_is_no_outage() -> None:
-    world = World()
-    world.dead = {"h1.example"}
-    assert world.crawl(["http://h1.example/"], retries=0) == {"http://h1.example/": "connect"}
+class TestTooFewHostsToCompare:
+    """A dead server and a dead network look the same."""
+
+    @pytest.mark.parametrize("error", ["connect", "timeout", "dns"])
+    @pytest.mark.parametrize("hosts", [1, 2])
+    def test_an_outage_in_the_middle_destroys_nothing(self, error: str, hosts: int) -> None:
+        pages = [f"http://{host}/{n}" for n in range(30) for host in HOSTS[:hosts]]
+        world = World(error)
+        world.no_route = False
+        world.down = [(8.0, 250.0)]
+        assert world.crawl(pages, retries=0, give_up_after=1) == dict.fromkeys(pages, "")
+        assert not world.ended
+
+    @pytest.mark.parametrize("error", ["connect", "timeout", "dns"])
+    @pytest.mark.parametrize("seeds", [HOSTS[:1], HOSTS[:2], HOSTS])
+    def test_an_outage_at_the_start_makes_no_seed_final(self, error: str, seeds: list[str]) -> None:
+        pages = [f"http://{host}/" for host in seeds]
+        world = World(error)
+        world.no_route = False
+        world.down = [(0.0, 200.0)]
+        assert world.crawl(pages, retries=0, give_up_after=1) == dict.fromkeys(pages, "")
+
+    @pytest.mark.parametrize("error", ["connect", "timeout", "dns"])
+    def test_when_nobody_answers_for_minutes_the_run_ends_and_nothing_is_final(self, error: str) -> None:
+        world = World(error)
+        world.down = [(0.0, 1e9)]
+        assert world.crawl([f"http://{host}/" for host in HOSTS[:5]], retries=0, give_up_after=1) == {}
+        assert world.ended[0].startswith("no host has answered for 5 minutes (http://h")
+        assert outage.PATIENCE_S <= world.seconds < 2 * outage.PATIENCE_S
+
+    def test_a_dead_server_alone(self) -> None:
+        world = World()
+        world.dead = {"h1.example"}
+        assert world.crawl(["http://h1.example/"], retries=0) == {}
+        assert world.ended
+
+    @pytest.mark.parametrize("concurrency", [1, 8])
+    def test_any_number_of_dead_seeds_does_not_keep_the_living_one_waiting(self, concurrency: int) -> None:
+        world = World()
+        world.dead = set(HOSTS[:-1])
+        pages = [f"http://{host}/" for host in HOSTS]
+        found = world.crawl(pages, retries=0, concurrency=concurrency)
+        assert found == dict.fromkeys(pages, "connect") | {pages[-1]: ""}
+        assert world.seconds < 2 * len(HOSTS)
+
+    def test_a_host_that_accepts_connections_is_to_blame_itself(self) -> None:
+        """One page never comes: the crawl of a single site does not take that for an outage."""
+        world = World("timeout")
+        world.hanging = {"http://h1.example/1"}
+        pages = [f"http://h1.example/{n}" for n in range(3)]
+        assert world.crawl(pages, retries=0) == dict.fromkeys(pages, "") | {pages[1]: "timeout"}
+        assert not world.told
 
 
 def test_while_others_answer_hardly_anything_is_tried() -> None:
     world = World()
     world.dead = {HOSTS[3]}
     world.crawl(PAGES, retries=0, give_up_after=2)
-    assert world.tries <= 5  # once, when nothing else was under way
+    assert world.tries <= 6  # once, when nothing else was under way
 
 
 def test_what_fails_for_want_of_a_network_says_so() -> None:

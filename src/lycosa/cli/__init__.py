@@ -1,7 +1,7 @@
 """The command line: parse arguments, call, print.
 
-Exit codes: 0 done, 1 a crawl that has no pages at all, or damage found, 2 bad input, 70 a bug in a judge or a strategy,
-130 stopped by the user.
+Exit codes: 0 done, 1 a crawl that has no pages at all or that no host answers any more, or damage found, 2 bad input,
+70 a bug in a judge or a strategy, 130 stopped by the user.
 """
 
 import os

@@ -16,6 +16,7 @@ from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
 from lycosa.db import CrawlDb
+from lycosa.fetch.outage import NO_ANSWER
 from lycosa.output import terminal
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -69,7 +70,10 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
-    """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: not a single page so far."""
+    """Start a crawl, or go on with it; failed seeds are tried again.
+
+    Exit code 1: not a single page so far, or the run ended because no host answered any more.
+    """
     for text in seed or []:
         if not urls.from_person(text):
             raise BadInput(f"--seed {text}: this is no web URL; write http://host/path")
@@ -91,7 +95,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
         typer.echo(msgspec.json.encode(summary).decode())
     if session.stopped_by_user:
         raise typer.Exit(130)
-    if not summary["pages"]:
+    if not summary["pages"] or summary["ended"].startswith(NO_ANSWER):
         raise typer.Exit(1)
 
 

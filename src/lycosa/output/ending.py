@@ -118,7 +118,7 @@ def _next(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> str
     """The command that comes next, by what happened."""
     crawl, look = f"lycosa crawl {folder}", f"Next: lycosa show {folder}"
     limits, why = summary["limits"], summary["ended"]
-    if stopped_by_user:
+    if stopped_by_user or (why.startswith("no host has answered") and summary["pages"]):
         return f"Next: {crawl}   (goes on where it stopped)"
     if why.startswith("limit of"):
         if "relevant" in why:
