@@ -35,6 +35,7 @@ from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep, Targets
 from lycosa.store import orders
+from lycosa.store.secret import Digests
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
@@ -83,7 +84,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         sinks.append(search)
     outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
     sinks.append(outlets)
-    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest)
+    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, Digests(db, content_digest))
     return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets)
 
 

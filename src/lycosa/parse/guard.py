@@ -1,19 +1,18 @@
 """Parse the pages of a crawl so that none can stop it: costly ones aside, and the one we died of with them.
 
 Before a page is parsed, the fingerprint of its URL is written to a small file, and it is wiped out when the page's turn
-is over. Whatever stands there when a crawl starts was in the works at a kill or a crash, and may have been the cause. So
-from then on it is parsed in the sandbox, and after three such ends it is given up.
+is over. Whatever stands there when a crawl starts was in the works at a kill or a crash, and may have been the cause.
+From then on it is parsed in the sandbox, and after three such ends it is given up.
 """
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import weakref
 from collections import Counter
 from collections.abc import Awaitable
 from pathlib import Path
-
-import xxhash
 
 from lycosa.parse.by_type import Parsers
 from lycosa.types import Page, Reply, TooCostly
@@ -38,7 +37,7 @@ class Guarded:
         """TooCostly if the page was tried too often."""
         if self._file is None:
             self._file = self._open()
-        key = xxhash.xxh3_128_digest(reply.link.url.encode())
+        key = hashlib.blake2b(reply.link.url.encode(), digest_size=_SIZE).digest()  # no URL can be made to share it
         tries = self._tries.get(key, 0)
         if tries >= MOST_TRIES:
             raise TooCostly(f"given up after {tries} tries: each time the crawl ended while it worked on this page")

@@ -18,9 +18,9 @@ _FEW = 64  # on a page with fewer words all vote: of a handful none might be in 
 _ROW = 16 * 64  # votes that are added at once: long rows are faster
 
 
-def content_digest(body: bytes) -> str:
-    """128 bits in hex that stand for a body: fast, and no defence against somebody who looks for two with the same."""
-    return xxhash.xxh3_128_hexdigest(body)
+def content_digest(body: bytes, secret: int = 0) -> str:
+    """128 bits in hex that stand for a body. Whoever knows the secret can make two bodies that share them."""
+    return xxhash.xxh3_128_hexdigest(body, seed=secret)
 
 
 def simhash(words: Iterable[str]) -> int:
