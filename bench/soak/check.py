@@ -119,7 +119,8 @@ def _misplaced(outcome: Outcome) -> set[str]:
 
 
 def _changed(outcome: Outcome, peaceful: Outcome | None) -> set[str]:
-    """URLs whose visit ended otherwise. Which of several redirects to a page brings it is a matter of time."""
+    """URLs whose visit ended otherwise. Which of several redirects to a page brings it is a matter of time, and so is
+    in which way the last try failed at a URL that never answers."""
     if not peaceful:
         return set()
     before = {url: error for url, _, error, _, _ in peaceful.visits}
@@ -128,10 +129,12 @@ def _changed(outcome: Outcome, peaceful: Outcome | None) -> set[str]:
         f"{url} ({before[url] or 'a page'} -> {error or 'a page'})"
         for url, error in now.items()
         if url in before and before[url] != error and not {before[url], error} & _REDIRECTED
+        if not {before[url], error} <= _PASSING
     }
 
 
 _REDIRECTED = {"redirect-known", "redirect-loop", "redirect-limit"}
+_PASSING = {"timeout", "connect", "disconnected", "incomplete"}
 
 
 class Request(Struct):

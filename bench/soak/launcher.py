@@ -1,11 +1,10 @@
 """Runs the command line of Lycosa in a process whose clock, names, network and descriptors can be tampered with.
 
-After an outage it tries the network again sooner than it would elsewhere, so that more faults fit into an hour.
-
-python launcher.py CONTROL CLOCK_S FILES NAMES lycosa-arguments...
+python launcher.py CONTROL CLOCK_S FILES NAMES PAUSE_S lycosa-arguments...
 
 CONTROL is a descriptor to read commands from, CLOCK_S how far the clock is off from the start, FILES a limit on
-descriptors (0: none), NAMES a JSON file of host names and their addresses. Commands, one a line:
+descriptors (0: none), NAMES a JSON file of host names and their addresses, PAUSE_S how soon the network is tried again
+in an outage. Commands, one a line:
 
     clock SECONDS          move the wall clock; the monotonic one goes on as it does
     dns fail|hang|up       the name server
@@ -27,7 +26,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-FIRST_PAUSE_S = 0.5  # in an outage
 CLOCK = [0.0]  # seconds by which the wall clock is off
 STATE = {"dns": "up", "net": "up"}
 _real_time, _real_time_ns = time.time, time.time_ns
@@ -98,7 +96,7 @@ def obey(control: int) -> None:
 
 
 def main() -> None:
-    control, clock_s, files, names = sys.argv[1:5]
+    control, clock_s, files, names, pause_s = sys.argv[1:6]
     CLOCK[0] = float(clock_s)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     if int(files):
@@ -106,11 +104,11 @@ def main() -> None:
     tamper_with_clock()
     tamper_with_network(json.loads(Path(names).read_text()))
     threading.Thread(target=obey, args=(int(control),), daemon=True).start()
-    sys.argv[:] = ["lycosa", *sys.argv[5:]]
+    sys.argv[:] = ["lycosa", *sys.argv[6:]]
     from lycosa.__main__ import main as lycosa
     from lycosa.fetch import outage
 
-    outage.FIRST_PAUSE_S = FIRST_PAUSE_S
+    outage.FIRST_PAUSE_S = float(pause_s)
     lycosa()
 
 

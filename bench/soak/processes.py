@@ -13,6 +13,7 @@ from pathlib import Path
 from web import DELAY_FACTOR, DELAY_S, MAX_DELAY_S, MAX_REDIRECTS, WORDS, Web
 
 HERE = Path(__file__).parent
+SHORT_PAUSE_S = 0.5  # before the network is tried again: the sooner, the more faults fit into an hour
 FOLDER = f"""\
 seeds = "seeds.txt"
 
@@ -68,6 +69,7 @@ class WebServer:
     def __init__(self, web: Web) -> None:
         self.web = web
         numbers = {"--seed": web.seed, "--port": web.port, "--pages": web.pages, "--plain": int(web.plain)}
+        numbers["--hosts"] = web.hosts
         command = [sys.executable, str(HERE / "server.py"), *(str(part) for pair in numbers.items() for part in pair)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -122,7 +124,9 @@ class Log:
 class Crawler:
     """One `lycosa crawl` in the launcher; `tell` sends the launcher a command."""
 
-    def __init__(self, folder: Path, notes: Path, clock_s: float = 0.0, files: int = 0) -> None:
+    def __init__(
+        self, folder: Path, notes: Path, clock_s: float = 0.0, files: int = 0, pause_s: float = SHORT_PAUSE_S
+    ) -> None:
         reading, self._control = os.pipe()
         self.notes = notes
         with (notes / "stderr.txt").open("ab") as errors:
@@ -130,7 +134,7 @@ class Crawler:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, str(HERE / "launcher.py"), str(reading), str(clock_s), str(files)),
-                    *(str(notes / "names.json"), "crawl", str(folder), "--json"),
+                    *(str(notes / "names.json"), str(pause_s), "crawl", str(folder), "--json"),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -199,12 +199,12 @@ async def obey(server: Server) -> None:
 
 def main() -> None:
     options = ArgumentParser(description=__doc__)
-    for name in ("seed", "port", "pages", "plain"):
+    for name in ("seed", "port", "pages", "plain", "hosts"):
         options.add_argument(f"--{name}", type=int, required=True)
     given = options.parse_args()
 
     async def run() -> None:
-        server = Server(Web(given.seed, given.port, given.pages, bool(given.plain)))
+        server = Server(Web(given.seed, given.port, given.pages, bool(given.plain), given.hosts))
         try:
             await obey(server)
         finally:
