@@ -1,4 +1,4 @@
-"""A page that the whole process dies of, in a judge with a bug as bad as that: real processes, the same command again."""
+"""A page that the whole process dies of, here in the judge: real processes, and the same command again."""
 
 import asyncio
 import signal

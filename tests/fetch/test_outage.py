@@ -123,6 +123,21 @@ def test_after_an_outage_every_page_is_there_and_nothing_was_counted(error: str)
     assert world.seconds < 250.0 + outage.LONGEST_PAUSE_S + 60.0
 
 
+@pytest.mark.parametrize(
+    ("error", "accepts"), [("connect", False), ("timeout", False), ("dns", False), ("timeout", True)]
+)
+def test_four_minutes_without_a_network_cost_no_page_of_1321(error: str, accepts: bool) -> None:
+    """With the settings of a new crawl folder; what once ended with 605 pages and 101 closed hosts."""
+    pages = [f"http://w{n % 150}.example/{n // 150}" for n in range(1_321)]
+    world = World(error)
+    world.no_route = False
+    world.accepts, world.down = accepts, [(6.0, 246.0)]
+    assert world.crawl(pages, concurrency=config.Fetch().concurrency) == dict.fromkeys(pages, "")
+    assert not [host.name for host in world.frontier.hosts.all if host.closed]
+    assert world.told
+    assert world.seconds > 246.0
+
+
 def test_several_outages() -> None:
     world = World()
     world.down = [(5.0, 20.0), (60.0, 65.0), (70.0, 100.0)]
@@ -248,6 +263,26 @@ def test_dead_hosts_alone_are_no_outage() -> None:
     assert Counter(found.values())[""] == 100
     assert not world.told
     assert world.frontier.ended == "frontier empty"
+
+
+@pytest.mark.parametrize(("hosts", "concurrency"), [(1, 1), (2, 1), (2, 8), (5, 1)])
+def test_connections_that_few_hosts_accept_but_never_answer(hosts: int, concurrency: int) -> None:
+    """With all the tries that a page has by default, no page is given up before it is clear that nobody answers."""
+    world = World("timeout")
+    world.accepts, world.down = True, [(8.0, 128.0)]
+    pages = [f"http://{host}/{n}" for n in range(20) for host in HOSTS[:hosts]]
+    assert world.crawl(pages, concurrency=concurrency, backoff_s=1.0) == dict.fromkeys(pages, "")
+
+
+def test_on_a_site_with_many_pages_that_never_come_little_time_is_lost() -> None:
+    world = World("timeout")
+    world.accepts = True
+    pages = [f"http://h1.example/{n}" for n in range(40)]
+    world.hanging = set(pages[::2])
+    found = world.crawl(pages, backoff_s=0.0)
+    assert found == dict.fromkeys(pages, "") | dict.fromkeys(pages[::2], "timeout")
+    waited = sum(seconds for seconds in (315, 35, 5))
+    assert world.seconds < waited + len(world.asked) * (3.0 + 3.0) + 60.0  # an answer takes 3 s, and its host rests 3 s
 
 
 class TestTooFewHostsToCompare:

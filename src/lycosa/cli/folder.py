@@ -70,10 +70,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
-    """Start a crawl, or go on with it; failed seeds are tried again.
-
-    Exit code 1: not a single page so far, or the run ended because no host answered any more.
-    """
+    """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: no page yet, or no host answers."""
     for text in seed or []:
         if not urls.from_person(text):
             raise BadInput(f"--seed {text}: this is no web URL; write http://host/path")

@@ -2,7 +2,7 @@
 
 A request that failed may be the host's fault or ours. It is the host's if another host answers meanwhile. When nobody
 does, the host and those that answered before are tried: a connection, no request. If none can be reached, the network
-is down, as far as we can tell. It is probably down, too, when several hosts accept connections but answer nothing.
+is down, as far as we can tell. It is probably down, too, when connections are accepted but nothing is answered.
 Every request waits then, each in its turn: at growing intervals those hosts are tried again, and one of the requests
 that wait is let through, or a few where connections are accepted. As soon as anything answers, the crawl goes on by
 itself.
@@ -36,7 +36,7 @@ _LONGEST_REST_S = 30.0  # of a host that failed while others get their try; the 
 _MOST_KEPT = 10  # hosts that answered last
 _MOST_TRIED = 5  # of them at once
 _LEAST_OTHERS = 2  # hosts beside the one that failed: with fewer there is nothing to compare with
-_SILENT = 3  # hosts that accept connections and fail, one after the other, before that counts as an outage
+_SILENT = 3  # hosts that answered before, or requests at whoever accepts connections, that fail in a row in an outage
 _MOST_DOUBTS = 6  # tries, over five minutes, while connections are accepted, before the hosts are at fault after all
 
 
@@ -68,8 +68,10 @@ class Outage:
         self._answered: OrderedDict[str, str] = OrderedDict()  # addresses to URLs, the last to answer at the end
         self._known: set[str] = set()  # hosts that have answered
         self._failed: dict[str, str] = {}  # hosts that have failed since anybody answered last, with a URL of each
-        self._silent: set[str] = set()  # those of them that answered before, or accepted a connection
+        self._silent: set[str] = set()  # those of them that answered before
+        self._unanswered = 0  # requests since then whose connections were accepted
         self._doubts = 0  # tries since then that failed although connections were accepted
+        self._most_doubts = _MOST_DOUBTS  # fewer after each time that the hosts were at fault
         self._passes = 0  # requests that may be made although the network is down, to find out
         self._answers = 0
         self._under_way = 0
@@ -109,6 +111,9 @@ class Outage:
         self._answers += 1
         self._failed.clear()
         self._silent.clear()
+        self._unanswered = 0
+        if self._doubts and self._doubts >= self._most_doubts:
+            self._most_doubts //= 2
         self._doubts = 0
         self._go_on()
 
@@ -128,14 +133,15 @@ class Outage:
                 waiter.set_result(has_answered)
 
     def _is_silent(self) -> bool:
-        return len(self._silent) >= _SILENT and self._doubts < _MOST_DOUBTS
+        return max(len(self._silent), self._unanswered) >= _SILENT and self._doubts < self._most_doubts
 
     async def _is_down(self, failed: Reply) -> bool:
         """Was it the network's fault, or may it have been?"""
         host = urls.host(failed.url)
         self._failed[host] = failed.url
-        if host in self._known or _ACCEPTED in failed.detail:
+        if host in self._known:
             self._silent.add(host)
+        self._unanswered += _ACCEPTED in failed.detail
         self._look()
         works = await self._works(failed) if self.since is None else False
         if works:
