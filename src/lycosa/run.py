@@ -302,7 +302,9 @@ class Run:
         outage, outlook = self.parts.outage, self.parts.frontier.outlook()
         if outage.since is not None:
             since = "no_network_since" if outage.is_sure else "no_answer_since"
-            outlook = replace(outlook, **{since: outage.since}, next_try=outage.next_try)
+            outlook = replace(
+                outlook, **{since: outage.since}, next_try=outage.next_try, last_failure=outage.last_failure
+            )
         return replace(outlook, status=status_of(outlook))
 
     def summary(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class Outage:
         self.since: float | None = None  # when the network was found to be down
         self.next_try = 0.0
         self.is_sure = False  # were there enough hosts to compare?
+        self.last_failure = ""  # host and error
         self.give_up: Callable[[str], None] = lambda why: None  # called when nobody has answered for too long
         self._network = network
         self._clock = clock
@@ -139,6 +140,7 @@ class Outage:
         """Was it the network's fault, or may it have been?"""
         host = urls.host(failed.url)
         self._failed[host] = failed.url
+        self.last_failure = f"{host}: {failed.error}"
         if host in self._known:
             self._silent.add(host)
         self._unanswered += _ACCEPTED in failed.detail
@@ -151,7 +153,7 @@ class Outage:
             self.since, self.next_try, self.is_sure = now, now + self._pause_s, works is False
             self._passes = 0
         elif not self.is_sure and now - self.since >= PATIENCE_S:
-            self.give_up(f"{NO_ANSWER} {PATIENCE_S / 60:g} minutes ({failed.url}: {failed.error})")
+            self.give_up(f"{NO_ANSWER} {PATIENCE_S / 60:g} minutes ({self.last_failure})")
         return True
 
     def _offline(self, failed: Reply) -> Reply:

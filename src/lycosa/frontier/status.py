@@ -21,6 +21,7 @@ class Outlook(Struct, frozen=True):
     no_network_since: float | None = None  # when our own network was found to be down; None while it is not
     no_answer_since: float | None = None  # since when no host has answered, if that may be the hosts' fault
     next_try: float | None = None  # when the network is tried again
+    last_failure: str = ""  # who did not answer, and why
     paused: bool = False
     status: str = ""  # one sentence: why little or nothing happens; empty if enough does
 
@@ -32,7 +33,8 @@ def status_of(outlook: Outlook) -> str:
     if outlook.no_network_since:
         return f"no network since {_time(outlook.no_network_since)}; next try {_time(outlook.next_try)}"
     if outlook.no_answer_since:
-        return f"no host has answered since {_time(outlook.no_answer_since)}; next try {_time(outlook.next_try)}"
+        told = f"no host has answered since {_time(outlook.no_answer_since)}"
+        return f"{told} ({outlook.last_failure}); next try {_time(outlook.next_try)}"
     if outlook.paused:
         flying = f", {outlook.in_flight:,} request{'s' * (outlook.in_flight != 1)} in flight" * bool(outlook.in_flight)
         return f"paused{flying}"
