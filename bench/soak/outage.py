@@ -33,7 +33,6 @@ words = ["spider", "wolf", "web"]
 [fetch]
 user_agent = "Soak/1"
 allow_private = true
-max_delay_s = 3.0
 
 [limits]
 pages = 0

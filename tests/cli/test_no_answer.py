@@ -57,8 +57,8 @@ def test_all_seeds_are_dead(tmp_path: Path, address: str) -> None:
     for _ in range(2):  # and again with the same command
         ended = crawl(tmp_path)
         assert ended.returncode == 1, ended.stderr
-        assert "stopped: no host has answered for 0.005 minutes (" in ended.stdout
-        assert "3 URLs still queued" in ended.stdout
+        assert "stopped: no host has answered for 0.005 minutes, 3 URLs still queued" in ended.stdout
+        assert f"{address[7:]}: connect, nothing accepts connections there" in ended.stdout
         assert "(tries the seeds again)" in ended.stdout
         assert visits(tmp_path) == []
 

@@ -153,7 +153,7 @@ class Outage:
             self.since, self.next_try, self.is_sure = now, now + self._pause_s, works is False
             self._passes = 0
         elif not self.is_sure and now - self.since >= PATIENCE_S:
-            self.give_up(f"{NO_ANSWER} {PATIENCE_S / 60:g} minutes ({self.last_failure})")
+            self.give_up(f"{NO_ANSWER} {PATIENCE_S / 60:g} minutes")
         return True
 
     def _offline(self, failed: Reply) -> Reply:
