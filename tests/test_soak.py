@@ -32,6 +32,15 @@ def test_a_tiny_round_with_one_kill(tmp_path: Path) -> None:
     assert "seed 1: 1 rounds, 1 faults; all 2 crawls as they should be" in ended.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("processes")
+def test_a_small_crawl_with_a_second_without_a_network() -> None:
+    command = [sys.executable, str(SOAK / "outage.py"), "--pages", "30", "--seconds", "1"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "30 of 30 pages" in ended.stdout
+
+
 def outcome(soak: Any, web: Any, **changes: Any) -> Any:
     """Of a crawl of the web that brought back everything, but for these changes."""
     known, good = web.expected()

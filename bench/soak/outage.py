@@ -41,7 +41,7 @@ pages = 0
 
 def web_of(pages: int, port: int) -> Web:
     """A plain web with exactly this many pages that can be found."""
-    for about in range(5 * pages // 4, 2 * pages):
+    for about in range(max(1, 5 * pages // 4 - 20), 2 * pages):
         web = Web(1, port, about, plain=True, hosts=HOSTS)
         if len(web.expected()[1]) == pages:
             return web

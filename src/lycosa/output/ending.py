@@ -55,7 +55,7 @@ def ending(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> li
         reasons = [*_reasons(failed)]
         lines += [f"{told} {reasons[0]}"] if len(reasons) == 1 else [told, *(f"  {line}" for line in reasons)]
     if summary["ended"].startswith(_NO_ANSWER) and (last := summary.get("last_failure")):
-        lines.append(f"{last}{_remedy(last.rpartition(': ')[2])}")
+        lines.append(f"{printable(last)}{_remedy(last.rpartition(': ')[2])}")
     if hosts := summary.get("unreachable"):
         lines.append(_unreachable(hosts))
     if retried := summary.get("retried"):
