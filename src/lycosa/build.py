@@ -73,7 +73,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     db = CrawlDb(folder / "crawl.db")
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
-    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
+    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store))

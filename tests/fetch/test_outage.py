@@ -41,6 +41,7 @@ class World:
         self.keeps = False  # do connections that exist already go on?
         self.kept: set[str] = set()
         self.accepts = False  # are connections accepted even where nothing is answered?
+        self.proxied = False  # by a proxy that says 503 while the network is down
         self.no_route = True  # does the system say so while the network is down?
         self.first_answer = 1e9
         self.hanging: set[str] = set()  # URLs that are never answered
@@ -59,6 +60,8 @@ class World:
         host, at = urls.host(link.url), self.clock.now()
         await asyncio.sleep(3.0 if self.error == "timeout" else 0.2)
         kept, self.kept = host in self.kept, self.kept | {host}
+        if self.proxied and self.is_down:
+            return Reply(link, url=link.url, status=503, error="http-503", at=at, seconds=0.2)
         if (self.is_down and not (self.keeps and kept)) or host in self.dead or link.url in self.hanging:
             detail = "Network is unreachable" if self.is_down and self.error == "connect" and self.no_route else ""
             detail = "Timeout on reading data from socket" if self.accepts else detail
@@ -84,7 +87,7 @@ class World:
         db = CrawlDb(":memory:").open()
         frontier = make_frontier(db, settings, Scope(settings.scope), BreadthFirst(), self.clock)
         self.frontier = frontier
-        self.outage = Outage(self, self, self.clock)
+        self.outage = Outage(self, self, self.clock, self.proxied)
         fetcher = make_fetcher(self.outage, db, settings, frontier, self.clock)
         found: dict[str, str] = {}
 
@@ -263,6 +266,14 @@ def test_dead_hosts_alone_are_no_outage() -> None:
     assert Counter(found.values())[""] == 100
     assert not world.told
     assert world.frontier.ended == "frontier empty"
+
+
+@pytest.mark.parametrize("hosts", [1, 3, 20])
+def test_a_proxy_that_has_no_network(hosts: int) -> None:
+    world = World()
+    world.proxied, world.accepts, world.down = True, True, [(8.0, 200.0)]
+    pages = [f"http://{host}/{n}" for n in range(20) for host in HOSTS[:hosts]]
+    assert world.crawl(pages, backoff_s=1.0) == dict.fromkeys(pages, "")
 
 
 @pytest.mark.parametrize(("hosts", "concurrency"), [(1, 1), (2, 1), (2, 8), (5, 1)])

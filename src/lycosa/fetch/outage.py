@@ -29,6 +29,7 @@ FIRST_PAUSE_S = 5.0  # before the network is tried again; doubled each time
 LONGEST_PAUSE_S = 300.0
 PATIENCE_S = 300.0  # how long a run waits for an answer while it cannot tell whose fault it is
 _LOST = frozenset({"connect", "dns", "timeout"})  # errors of a network that is down
+_GATEWAY = frozenset({502, 503, 504})  # what a proxy answers when its network is down
 _UNDECIDED = frozenset({"exhausted", "disconnected", "incomplete", "private-address"})  # they prove neither
 _NO_ROUTE = (os.strerror(errno.ENETUNREACH), os.strerror(errno.ENETDOWN))  # what a machine without a network says
 _ACCEPTED = "on reading"  # in the words of a timeout that came after the connection was made
@@ -56,8 +57,9 @@ class Asks(Protocol):
 class Outage:
     """A layer around single requests."""
 
-    def __init__(self, inner: Asks, network: Network, clock: Clock) -> None:
+    def __init__(self, inner: Asks, network: Network, clock: Clock, proxied: bool = False) -> None:
         self.inner = inner
+        self.proxied = proxied
         self.since: float | None = None  # when the network was found to be down
         self.next_try = 0.0
         self.is_sure = False  # were there enough hosts to compare?
@@ -92,7 +94,7 @@ class Outage:
             reply = await self.inner.fetch(link, accept, most)
         finally:
             self._under_way -= 1
-        if reply.error in _LOST:
+        if reply.error in _LOST or (self.proxied and reply.status in _GATEWAY):
             return self._offline(reply) if await self._is_down(reply) else reply
         if reply.error in _UNDECIDED and not reply.status:
             self._look()
@@ -143,7 +145,7 @@ class Outage:
         self.last_failure = f"{host}: {failed.error}"
         if host in self._known:
             self._silent.add(host)
-        self._unanswered += _ACCEPTED in failed.detail
+        self._unanswered += bool(failed.status) or _ACCEPTED in failed.detail
         self._look()
         works = await self._works(failed) if self.since is None else False
         if works:
@@ -159,7 +161,7 @@ class Outage:
     def _offline(self, failed: Reply) -> Reply:
         """To be fetched again. While other hosts get their try, this one rests, or it would stand in their way."""
         wait_s = 0.0 if self.is_sure else min(max(0.0, self.next_try - self._clock.now()), _LONGEST_REST_S)
-        return replace(failed, error=OFFLINE, again=True, seconds=0.0, wait_s=wait_s)
+        return replace(failed, error=OFFLINE, again=True, seconds=0.0, wait_s=max(wait_s, failed.wait_s))
 
     async def _works(self, failed: Reply) -> bool | None:
         """Does the network? None if there are too few hosts to tell."""
