@@ -106,3 +106,11 @@ def test_the_servers_log_tells_who_was_impolite(soak: Any, tmp_path: Path, log: 
     lines = soak("check").impolite(web, path, forgiven=[(4.9, 5.1)])
     assert len(lines) == len(said)
     assert all(line.startswith(start.replace("H", host)) for line, start in zip(lines, said, strict=True))
+
+
+def test_every_address_of_the_web_has_an_answer(soak: Any) -> None:
+    """Whole, or one of the broken ones."""
+    web, replies = soak("web").Web(1, PORT, 60), soak("replies")
+    for url, spot in web.spots.items():
+        sound, _, _ = replies.answer(web, url, spot.fails)
+        assert bool(sound) == (spot.kind not in replies.BROKEN), url
