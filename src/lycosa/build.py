@@ -34,6 +34,7 @@ from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
+from lycosa.store.secret import Digests
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
@@ -75,7 +76,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         judge.connect(db)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
-    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
+    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store), totals)
@@ -88,7 +89,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     sinks.append(outlets)
     jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
     frontier.expect_scores(jobs.is_under_way)
-    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest, db.turn, jobs)
+    guarded, digests = Guarded(parsers, folder), Digests(db, content_digest)
+    crawl = Crawl(frontier, fetcher, guarded, judge, strategy, sinks, digests, db.turn, jobs)
     parts = folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets
     return Parts(*parts, recall)
 

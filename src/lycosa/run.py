@@ -168,6 +168,7 @@ class Run:
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
         parts.outage.remember(visited.last_answered(db))
+        parts.outage.when_nobody_answers(lambda why: self.stop(why, by_user=False))
         if parts.search:
             parts.search.load(db)
         reached = parts.recall.reached
@@ -304,9 +305,12 @@ class Run:
         return self._spent_s + self.clock.now() - self._started_at
 
     def _outlook(self) -> Outlook:
-        outage = self.parts.outage
-        next_try = outage.next_try if outage.since is not None else None
-        outlook = replace(self.parts.frontier.outlook(), no_network_since=outage.since, next_try=next_try)
+        outage, outlook = self.parts.outage, self.parts.frontier.outlook()
+        if outage.since is not None:
+            since = "no_network_since" if outage.is_sure else "no_answer_since"
+            outlook = replace(
+                outlook, **{since: outage.since}, next_try=outage.next_try, last_failure=outage.last_failure
+            )
         alarm = self.parts.recall.drift.alarm
         told = [status_of(outlook), alarm.short() if alarm and not outlook.ended else ""]
         return replace(outlook, status="; ".join(filter(None, told)))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from lycosa import cli, config
+from lycosa.fetch import outage
 from lycosa.run import Run
 from lycosa.strategy import STRATEGIES
 
@@ -128,7 +129,11 @@ async def test_without_any_page_the_code_is_1_and_the_remedy_works(server: Any, 
     assert rows(folder, "SELECT error FROM visits ORDER BY n") == [("private-address",), ("",)]
 
 
-async def test_a_server_that_was_down_is_asked_by_the_next_run(server: Any, lycosa: Call, tmp_path: Path) -> None:
+async def test_a_server_that_was_down_is_asked_by_the_next_run(
+    server: Any, lycosa: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outage, "FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(outage, "PATIENCE_S", 0.3)
     free = socket.socket()
     free.bind(("127.0.0.1", 0))  # ours from now on, and connection refused yet
     folder = write(
@@ -139,7 +144,7 @@ async def test_a_server_that_was_down_is_asked_by_the_next_run(server: Any, lyco
     down = await lycosa("crawl", folder)
     assert down.code == 1
     assert "connect, connection refused: is the server running" in down.out
-    assert rows(folder, "SELECT closed FROM hosts") == [("unreachable (connect)",)]
+    assert rows(folder, "SELECT closed, failures FROM hosts") == [("", 0)]
     server.handle = Site({"/": links()})
     late = await asyncio.start_server(server._serve, sock=free)
     async with late:

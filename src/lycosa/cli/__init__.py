@@ -1,7 +1,7 @@
 """The command line: parse arguments, call, print.
 
-Exit codes: 0 success, 1 a crawl without any pages, or damage found, 2 bad input, 70 a bug in a judge or strategy,
-130 stopped by the user.
+Exit codes: 0 success, 1 a crawl without any pages or without any host that answers, or damage found, 2 bad input,
+70 a bug in a judge or strategy, 130 stopped by the user.
 """
 
 import os

@@ -11,6 +11,7 @@ from lycosa.parse import content_digest
 from lycosa.run import lock
 from lycosa.store import check as store
 from lycosa.store.db import CrawlDb
+from lycosa.store.secret import Digests
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 
@@ -63,7 +64,7 @@ def _check(directory: Path) -> store.Findings:
         raise BadInput(f"{directory / 'crawl.db'}: is missing; {_from_warc(directory)}")
     db = CrawlDb(directory / "crawl.db", readonly=True).open()
     try:
-        return store.check(db, directory / "warc", content_digest)
+        return store.check(db, directory / "warc", Digests(db, content_digest))
     finally:
         db.close()
 

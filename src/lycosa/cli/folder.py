@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
+from lycosa.fetch.outage import NO_ANSWER
 from lycosa.output import terminal
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -73,7 +74,8 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
-    """Start or continue a crawl; failed seeds are tried again. The exit code is 1 if the crawl has no pages at all."""
+    """Start or continue a crawl; failed seeds are tried again. The exit code is 1 if there are no pages yet, or if no
+    host answers."""
     for text in seed or []:
         if not urls.from_person(text):
             raise BadInput(f"--seed {text}: not a web URL; write http://host/path")
@@ -95,7 +97,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
         typer.echo(msgspec.json.encode(summary).decode())
     if session.stopped_by_user:
         raise typer.Exit(130)
-    if not summary["pages"]:
+    if not summary["pages"] or summary["ended"].startswith(NO_ANSWER):
         raise typer.Exit(1)
 
 

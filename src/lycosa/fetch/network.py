@@ -39,10 +39,10 @@ class Network:
         return True
 
     async def resolves(self, url: str) -> bool:
-        """Does the name service answer, even if there is no such name?"""
+        """Does the name service answer, even if there is no such name? Behind a proxy: for the name of the proxy?"""
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                await _lookup(URL(url))
+                await _lookup(URL(self.rules.proxy or url))
         except OSError as error:
             cause = error.__cause__ or error
             return bool(cause.args) and cause.args[0] in _NO_SUCH_NAME

@@ -7,6 +7,7 @@ from typing import Any
 from lycosa.output.show import duration
 from lycosa.output.terminal import printable
 
+_NO_ANSWER = "no host has answered"  # how the reason begins for which a run ends that nobody answered
 _MOST_NAMED = 3  # seeds that failed for one reason
 _REMEDIES = {
     "private-address": "a private address: set allow_private = true under [fetch] in crawl.toml to permit it",
@@ -45,7 +46,7 @@ _TELLING = (
 
 
 def ending(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> list[str]:
-    """Two or three lines; one more for each reason why seeds failed."""
+    """Two or three lines; one more for each reason why seeds failed, or why nobody answered."""
     name = folder.rstrip("/").rpartition("/")[2] or folder
     lines = [f"{name}: {_brought(summary)}; {_stopped(summary, stopped_by_user)}"]
     if failed := summary.get("failed_seeds"):
@@ -57,6 +58,8 @@ def ending(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> li
         lines.append(f"{found[0].upper()}{found[1:]}.")
     if drift := summary.get("drift"):
         lines.append(f"Drift: {printable(drift)}.")
+    if summary["ended"].startswith(_NO_ANSWER) and (last := summary.get("last_failure")):
+        lines.append(f"{printable(last)}{_remedy(last.rpartition(': ')[2])}")
     if hosts := summary.get("unreachable"):
         lines.append(_unreachable(hosts))
     if retried := summary.get("retried"):
@@ -91,8 +94,13 @@ def _reasons(failed: Sequence[Mapping[str, str]]) -> Iterator[str]:
         more = f" and {len(seeds) - _MOST_NAMED:,} more" if len(seeds) > _MOST_NAMED else ""
         detail = seeds[0]["detail"] if kind.startswith(_TELLING) else ""
         told = f" ({printable(detail)})" if detail else ""
-        remedy = _REMEDIES.get("http-5xx" if kind.startswith("http-5") else kind, "")
-        yield f"{named}{more}: {kind}{told}{f', {remedy}' if remedy else ''}"
+        yield f"{named}{more}: {kind}{told}{_remedy(kind)}"
+
+
+def _remedy(kind: str) -> str:
+    """What can be done about a failure, behind its name."""
+    remedy = _REMEDIES.get("http-5xx" if kind.startswith("http-5") else kind, "")
+    return f", {remedy}" if remedy else ""
 
 
 def _unreachable(hosts: Mapping[str, int]) -> str:
@@ -122,7 +130,7 @@ def _next(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> str
     """The next command, depending on what happened."""
     crawl, look = f"lycosa crawl {folder}", f"Next: lycosa show {folder}"
     limits, why = summary["limits"], summary["ended"]
-    if stopped_by_user:
+    if stopped_by_user or (why.startswith(_NO_ANSWER) and summary["pages"]):
         return f"Next: {crawl}   (continues where it stopped)"
     if why.startswith("limit of"):
         if "relevant" in why:

@@ -18,9 +18,9 @@ _FEW = 64  # on a page with fewer words all vote, because possibly none of a han
 _ROW = 16 * 64  # votes added at a time: long rows are faster
 
 
-def content_digest(body: bytes) -> str:
-    """A 128-bit digest of a body, in hex: fast, but not safe against deliberate collisions."""
-    return xxhash.xxh3_128_hexdigest(body)
+def content_digest(body: bytes, secret: int = 0) -> str:
+    """128 bits in hex that stand for a body. Whoever knows the secret can make two bodies that share them."""
+    return xxhash.xxh3_128_hexdigest(body, seed=secret)
 
 
 def simhash(words: Iterable[str]) -> int:
