@@ -126,9 +126,9 @@ class Keywords:
             why["(threshold)"] = -threshold  # it is not where the user put it, so it is part of the reason
         return Verdict(relevance, on_topic, why=why)
 
-    def relevance_of(self, words: Sequence[str]) -> float:
+    def relevance_of(self, words: Sequence[str], telling: set[str] | None = None) -> float:
         """What a few words, an anchor or the words around it, say of the page behind them; nothing is learned."""
-        mentions = self._in_text(words)
+        mentions = self._in_text(words, telling)
         if not mentions:
             return 0.0
         wanted = {place: times for place, times in mentions.items() if place < len(self.wanted_)}
@@ -138,7 +138,7 @@ class Keywords:
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         """The same for all links of a page, of which most say nothing that is looked for: one look tells."""
         telling = self.phrases_.among(set().union(*many))
-        return [0.0 if telling.isdisjoint(words) else self.relevance_of(words) for words in many]
+        return [0.0 if telling.isdisjoint(words) else self.relevance_of(words, telling) for words in many]
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """What is looked for and how much it weighs, and what is ruled out."""
@@ -185,9 +185,9 @@ class Keywords:
                 mentions[place] = mentions.get(place, 0.0) + times * weight
         return mentions
 
-    def _in_text(self, text: Sequence[str]) -> dict[int, float]:
+    def _in_text(self, text: Sequence[str], telling: set[str] | None = None) -> dict[int, float]:
         one = self.weights.text / (1 - self.b + self.b * max(len(text), 1) / TYPICAL_WORDS)
-        return {place: times * one for place, times in self.phrases_.count(text).items()}
+        return {place: times * one for place, times in self.phrases_.count(text, telling).items()}
 
     def _for(self, mentions: Mapping[int, float]) -> tuple[float, dict[int, float]]:
         """What speaks for the page, 0 to 1, and the part of each term in it."""
