@@ -85,6 +85,5 @@ def counted_words(
     if len(anchor) > MOST_WORDS or len(address) > MOST_WORDS:
         anchor, address = anchor[:MOST_WORDS], address[:MOST_WORDS]
     stems = [*filter(None, map(of_anchor, anchor))]
-    counted = dict.fromkeys(stems[:MOST_COUNTED])
-    counted.update(dict.fromkeys(map(of_path, address[:MOST_COUNTED])))
+    counted = dict.fromkeys([*stems[:MOST_COUNTED], *map(of_path, address[:MOST_COUNTED])])
     return [*anchor, *address], tuple(counted)
