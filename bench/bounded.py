@@ -153,7 +153,8 @@ def report(results: dict[str, dict[str, Any]]) -> None:
         first = [found["points"][0]["us_per_page"] for found in results.values()]
         rows.append((f"{known:,} known: us CPU/page", [f"{value:,.0f}" for value in cpu]))
         rows.append(("  over its first", [f"{now / then:.2f}" for now, then in zip(cpu, first, strict=True)]))
-        rows.append((f"  over {next(iter(results))}", [f"{value / cpu[0]:.2f}" for value in cpu]))
+        if len(results) > 1:
+            rows.append((f"  over {next(iter(results))}", [f"{value / cpu[0]:.2f}" for value in cpu]))
         rows.append(("  MB", [f"{place['memory_mb']:,.0f}" for place in places]))
     for name in next(iter(results.values())):
         if isinstance(next(iter(results.values()))[name], float) or name in BARS:
