@@ -4,9 +4,8 @@ A harvest that has faded may still jump when the next list is found. So nobody s
 one was.
 """
 
+from hashlib import blake2b
 from typing import Any
-
-from lycosa.urls import fingerprint
 
 MANY = 5  # relevant pages found through one page make it a list
 _MOST_SOURCES = 500  # remembered: of the least recently useful nothing more is expected
@@ -21,7 +20,7 @@ class Lists:
 
     def add(self, source: str, pages: int) -> None:
         """One more relevant page came from a source, when so many pages had been fetched."""
-        name = fingerprint(source)
+        name = int.from_bytes(blake2b(source.encode(), digest_size=7).digest())  # no page can be made to share it
         count = self._counts.pop(name, 0) + 1
         self._counts[name] = min(count, MANY)
         if count == MANY:
