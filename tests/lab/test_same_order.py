@@ -47,7 +47,9 @@ async def crawl_over_http(folder: Path, given: config.Config, web: Pages) -> lis
         run = Run(folder, given, config.Source(folder / config.NAME, ""), WallClock())
         await run.run([], lambda summary: None)
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
-    rows = db.execute("SELECT url, final_url, error, score, coalesce(relevance, 0.0) FROM visits ORDER BY n").fetchall()
+    rows = db.execute(
+        "SELECT url, final_url, error, coalesce(score, 0.0), coalesce(relevance, 0.0) FROM visits ORDER BY n"
+    ).fetchall()
     db.close()
     return rows
 
