@@ -70,6 +70,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     with source.placing():
         scope = make_scope(settings)
     db = CrawlDb(folder / "crawl.db")
+    if hasattr(judge, "connect"):
+        judge.connect(db, at_once=settings.fetch.concurrency == 1)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
