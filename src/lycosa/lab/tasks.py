@@ -33,6 +33,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     seeds: list[str] | str = []  # URLs, or a file with one a line; a generated web has its own
     train: list[str] = []  # WEB:LABELS, the pages that the judge learns from
     topic: str = ""  # instead: a crawl.toml, or its folder, with the topic that judges
+    sentence: str = ""  # instead: what to look for, in a sentence
     examples_from_targets: Whole = 0  # instead: that many targets are given as examples, and are no targets then
     others_for_each: Ratio = 2.0  # with each of them so many pages that are no targets, as examples of the rest
     model: Model | None = None  # of the judge
@@ -119,9 +120,9 @@ def _check(task: Task) -> None:
         raise wrong("seeds: say where to start")
     if problem := config.file_problem(task.seeds):
         raise wrong(f"seeds: {problem}")
-    ways = [bool(task.train), bool(task.topic), task.examples_from_targets > 0]
+    ways = [bool(task.train), bool(task.topic), bool(task.sentence), task.examples_from_targets > 0]
     if sum(ways) > 1 or (not any(ways) and not generated):
-        raise wrong("say how pages are judged, by one of `train`, `topic` and `examples_from_targets`")
+        raise wrong("say how pages are judged, by one of `train`, `topic`, `sentence` and `examples_from_targets`")
     if task.train and task.hosts:
         raise wrong("a judge that is trained on labels needs labels as `target`, not `hosts`")
 
