@@ -73,7 +73,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     parsers = make_parsers(settings)
     db = CrawlDb(folder / "crawl.db")
     if isinstance(judge, Remembers):
-        judge.connect(db)
+        judge.connect(db, at_once=settings.fetch.concurrency == 1)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))

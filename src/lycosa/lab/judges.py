@@ -53,6 +53,8 @@ class Makers(Struct, frozen=True):
         """The judge of a task; `drawn` are examples sampled from its own web, by page."""
         if task.topic:
             return self.of_config(plan.home / task.topic)
+        if task.sentence:
+            return Judging({"kind": "sentence", "sentence": task.sentence}, str(self.out), str(self.out))
         if task.train:
             return self.trained(task, plan.folder, "examples")
         if drawn:

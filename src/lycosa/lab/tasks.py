@@ -33,6 +33,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     seeds: list[str] | str = []  # URLs, or a file with one per line; a generated web has its own
     train: list[str] = []  # WEB:LABELS, the pages that the judge is trained on
     topic: str = ""  # instead: a crawl folder or .toml file whose topic is used
+    sentence: str = ""  # instead: what to look for, in a sentence
     examples_from_targets: Whole = 0  # instead: sample this many targets as examples, which are then not targets
     others_for_each: Ratio = 2.0  # for each of them, sample this many other pages as counter-examples
     model: Model | None = None  # of the judge
@@ -121,9 +122,9 @@ def _check(task: Task) -> None:
         raise wrong("seeds: required, to know where to start")
     if problem := config.file_problem(task.seeds):
         raise wrong(f"seeds: {problem}")
-    ways = [bool(task.train), bool(task.topic), task.examples_from_targets > 0]
+    ways = [bool(task.train), bool(task.topic), bool(task.sentence), task.examples_from_targets > 0]
     if sum(ways) > 1 or (not any(ways) and not generated):
-        raise wrong("specify the judge, by one of `train`, `topic` and `examples_from_targets`")
+        raise wrong("specify the judge, by one of `train`, `topic`, `sentence` and `examples_from_targets`")
     if task.train and task.hosts:
         raise wrong("a judge that is trained on labels needs `target`, not `hosts`")
 
