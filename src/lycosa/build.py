@@ -23,6 +23,7 @@ from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
+from lycosa.judge.corrected import Corrected
 from lycosa.pages import read_pages
 from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.plugged import Layers, Outlets, PluggedEngine
@@ -35,7 +36,7 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Remembers, Reply, Sink, Strategy, Targets
+from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Reply, Sink, Strategy, Targets
 
 
 @dataclasses.dataclass
@@ -51,7 +52,8 @@ class Parts:
     outage: Outage
     store: VisitStore
     totals: Totals
-    judge: Judge
+    judge: Judge  # as the topic describes it; the crawl uses it ...
+    corrected: Corrected  # ... with the corrections of the user's labels
     strategy: Strategy
     search: SearchStep | None
     outlets: Outlets
@@ -67,8 +69,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     with source.placing():
         scope = make_scope(settings)
     db = CrawlDb(folder / "crawl.db")
-    if isinstance(judge, Remembers):
-        judge.connect(db)
+    corrected = Corrected(judge)
+    corrected.connect(db)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
@@ -84,8 +86,10 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     sinks.append(outlets)
     jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
     frontier.expect_scores(jobs.is_under_way)
-    crawl = Crawl(frontier, fetcher, Guarded(parsers, folder), judge, strategy, sinks, content_digest, db.turn, jobs)
-    return Parts(folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets)
+    reader = Guarded(parsers, folder)
+    crawl = Crawl(frontier, fetcher, reader, corrected, strategy, sinks, content_digest, db.turn, jobs)
+    kept = (store, totals, judge, corrected, strategy, search, outlets)
+    return Parts(folder, settings, crawl, frontier, db, http, outage, *kept)
 
 
 def judges() -> Plugins:
