@@ -58,6 +58,7 @@ def apply_labels(folder: Path) -> int:
         run = Run(folder, settings, source, WallClock())
         run.open()
         try:
+            run.parts.frontier.ended = run.parts.db.get("ended")  # the last run ended as it did
             run.commit()
         finally:
             run.close()

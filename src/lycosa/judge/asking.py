@@ -13,6 +13,7 @@ from lycosa.judge.correction import boundary
 from lycosa.store.labels import Candidate, simhashes
 
 NEAR_BITS = 3  # near duplicates differ in this many bits at most
+_ALL_BITS = (1 << 64) - 1
 
 
 class Question(NamedTuple):
@@ -54,12 +55,16 @@ class _Asked:
         for page in pages:
             if len(taken) >= number:
                 break
-            if page.url in self._urls or any((page.simhash ^ one).bit_count() <= NEAR_BITS for one in self._hashes):
+            if page.url in self._urls or self._is_near(page.simhash):
                 continue
             taken.append(page)
             self._urls.add(page.url)
             self._hashes += [page.simhash] if page.simhash else []
         return taken
+
+    def _is_near(self, simhash: int) -> bool:
+        """A page without words has none; the database has them with a sign, which is no bit to Python."""
+        return bool(simhash) and any(((simhash ^ one) & _ALL_BITS).bit_count() <= NEAR_BITS for one in self._hashes)
 
 
 def _mixed(uncertain: Sequence[Candidate], best: Sequence[Candidate], drawn: Sequence[Candidate]) -> Iterator[Question]:

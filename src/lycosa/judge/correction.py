@@ -26,6 +26,9 @@ MOST_ODDS = 4.0  # log odds beyond this are not taken at their word
 SURE = 0.95  # how far a label is believed
 WORDS, SLOPE, SHIFT = 30.0, 0.1, 1.0  # prior variances: of the words together, of the judge's weight, of the constant
 
+_MOST_STEPS, _SMALL = 100, 1e-9
+_SIZES = [0.5**power for power in range(12)]
+
 Numbers = NDArray[np.float64]
 Places = NDArray[np.uint16]
 
@@ -104,16 +107,33 @@ def fit(
         weights = rarity[found]
         row[found] = weights / (float(weights @ weights) ** 0.5 or 1.0)
     kernel = WORDS * (rows @ rows.T).astype(np.float64) + SHIFT + SLOPE * np.outer(margins, margins)
-    targets = np.where(labels, SURE, 1 - SURE)
-    odds, pull = margins.copy(), np.zeros(len(pages))
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-odds))
-        root = np.sqrt(chance * (1 - chance))
-        goal = root**2 * (odds - margins) + targets - chance
-        inside = np.eye(len(pages)) + root[:, None] * kernel * root
-        pull = goal - root * np.linalg.solve(inside, root * (kernel @ goal))
-        before, odds = odds, margins + kernel @ pull
-        if np.abs(odds - before).max() < 1e-6:
-            break
+    pull = _maximum(kernel, margins, np.where(labels, SURE, 1 - SURE))
     worth = (WORDS * (rows.T @ pull)).astype(np.float32)
     return Correction(threshold, float(SHIFT * pull.sum()), float(SLOPE * (margins @ pull)), rarity, worth)
+
+
+def _maximum(kernel: Numbers, prior: Numbers, targets: Numbers) -> Numbers:
+    """How hard each label pulls at the log odds: Newton's method, with shorter steps where it would overshoot."""
+
+    def loss(pull: Numbers) -> float:
+        moved = kernel @ pull
+        return float((np.logaddexp(0, prior + moved) - targets * (prior + moved)).sum() + pull @ moved / 2)
+
+    pull, now = np.zeros(len(prior)), loss(np.zeros(len(prior)))
+    for _ in range(_MOST_STEPS):
+        odds = prior + kernel @ pull
+        chance = 1 / (1 + np.exp(-odds))
+        root = np.sqrt(chance * (1 - chance))
+        goal = root**2 * (odds - prior) + targets - chance
+        inside = np.eye(len(prior)) + root[:, None] * kernel * root
+        step = goal - root * np.linalg.solve(inside, root * (kernel @ goal)) - pull
+        before = now
+        for size in _SIZES:
+            if (now := loss(pull + size * step)) < before:
+                pull = pull + size * step
+                break
+        else:
+            break
+        if before - now < _SMALL:
+            break
+    return pull
