@@ -179,3 +179,13 @@ def test_bad_input(folder: Path, lycosa: Any, tmp_path: Path) -> None:
     assert code == 2
     assert "the topic has changed" in errors
     assert "the labels are stored" in errors
+
+
+def test_pages_are_tried_as_the_crawl_would_judge_them(folder: Path, lycosa: Any, tmp_path: Path) -> None:
+    """A judge that knows the labels judges a page of the same words otherwise than before."""
+    (tmp_path / "page.html").write_text("<title>A</title><p>" + "astronomy planet quasar eclipse orbit " * 9)
+    before = lycosa("topic", "try", folder, tmp_path / "page.html")[1]
+    lycosa("label", folder, "--count", "8", keys="nnnnnnnn")
+    after = lycosa("topic", "try", folder, tmp_path / "page.html")[1]
+    assert "(labels)" not in before
+    assert "(labels)" in after

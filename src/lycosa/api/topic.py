@@ -65,7 +65,7 @@ class Topic:
     def judge_all(self, pages: Iterable[AnyPage]) -> list[Verdict]:
         """A verdict on each page; the order does not matter, as nothing is learned from one for the next."""
         topic = self._prepared()
-        return in_background(topics.judge_each(topic.judge, [read(page) for page in pages]))
+        return in_background(topics.judge_each(topics.with_labels(topic), [read(page) for page in pages]))
 
     def train(self) -> Path:
         """Train on the topic's labelled pages, and write the model into its folder; where it is."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa.judge.correction import MOST_LABELS, PLACES, Correction, Places, boundary, fit, places, rarities
-from lycosa.types import Judge, Learns, Notebook, Page, Remembers, Revises, Verdict, Visit
+from lycosa.types import Judge, Learns, Notebook, Notes, Page, Remembers, Revises, Verdict, Visit
 
 LABELS = "(labels)"  # in the reasons of a verdict: what they have added to the relevance
 _PAGE, _TAUGHT = "labels page ", "labels taught"  # keys of notes
@@ -122,12 +122,17 @@ class Corrected:
 
     def teach(self, labels: Mapping[str, bool]) -> None:
         """All labels there are now, at the start and whenever some are new; `revised` tells what that changes."""
-        if self.notes_ and not self.taught_.labels and (note := self.notes_.noted(_TAUGHT)):
-            self.taught_ = _read(_stored(note))
+        if self.notes_ and not self.taught_.labels:
+            self.recall(self.notes_)
         known = sum(1 for _ in self._labelled(labels))
         self.unfitted_ = 0
         if labels != self.taught_.labels or known != self.taught_.fitted:
             self._teach(labels)
+
+    def recall(self, notes: Notes) -> None:
+        """What the labels had taught it when the notes were last written."""
+        if note := notes.noted(_TAUGHT):
+            self.taught_ = _read(_stored(note))
 
     def revised(self) -> list[tuple[str, Verdict]]:
         """What the judge inside has changed its mind about, and what new labels change."""
