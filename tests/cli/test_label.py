@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -189,3 +190,14 @@ def test_pages_are_tried_as_the_crawl_would_judge_them(folder: Path, lycosa: Any
     after = lycosa("topic", "try", folder, tmp_path / "page.html")[1]
     assert "(labels)" not in before
     assert "(labels)" in after
+
+
+def test_pages_of_an_earlier_version_must_be_judged_again_first(folder: Path, lycosa: Any) -> None:
+    with sqlite3.connect(folder / "crawl.db") as db:
+        db.execute("DELETE FROM notes WHERE key LIKE 'labels page %'")
+    code, out, errors = lycosa("label", folder, "--count", "8", keys="yyynnnnn")
+    assert code == 0
+    assert "8 labels changed 0 verdicts" in out
+    assert errors.endswith(f"until they are judged again: lycosa rejudge {folder}\n")
+    assert lycosa("rejudge", folder)[0] == 0
+    assert "labels change nothing" not in lycosa("label", folder, keys="y")[2]

@@ -17,6 +17,7 @@ from lycosa.cli.control import reach
 from lycosa.cli.folder import Dir
 from lycosa.control import Request, Unreachable
 from lycosa.judge.asking import Question, choose
+from lycosa.judge.corrected import has_noted
 from lycosa.judge.passages import best, passages, worst
 from lycosa.output import label_file, terminal
 from lycosa.output.passages import marked
@@ -106,6 +107,9 @@ def _finish(directory: Path, sent: Sent) -> None:
     if sent.number:
         typer.echo(f"{_number(sent.number, 'label')} changed {_number(sent.flipped, 'verdict')}")
     with closing(_open(directory)) as db:
+        if not has_noted(db):
+            why = "an earlier version judged these pages, and labels change nothing there"
+            typer.echo(f"lycosa: {directory}: {why} until they are judged again: lycosa rejudge {directory}", err=True)
         if found := labels.precision(labels.count_labels(db)):
             typer.echo(estimate(found))
 

@@ -211,6 +211,11 @@ def _differs(one: Verdict, other: Verdict) -> bool:
     return one.on_topic != other.on_topic or abs(one.relevance - other.relevance) > _NOTICEABLE
 
 
+def has_noted(notes: Notes) -> bool:
+    """Are there pages whose verdicts labels can change? Versions before labels noted none."""
+    return any(True for _ in notes.notes(_PAGE))
+
+
 def correct(url: str, verdict: Verdict, found: Places, by: Taught) -> Verdict:
     """What the labels make of a verdict."""
     if (label := by.labels.get(url)) is not None:
