@@ -5,18 +5,20 @@ import json
 import signal
 import sqlite3
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lycosa import config, rejudge
+from lycosa.judge import JUDGES
 from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.rejudge import Report, rejudge_folder
 from lycosa.run import Run, lock
-from lycosa.types import BadInput
+from lycosa.types import BadInput, Page, Revised, Verdict, Visit
 
 WEB = GeneratedWeb(
     pages=200,
@@ -110,6 +112,34 @@ async def test_the_same_topic_changes_nothing(strategy: str, tmp_path: Path) -> 
     assert report.pages == len(select(folder, "SELECT 1 FROM visits WHERE relevance IS NOT NULL")) > 20
     assert (report.now_relevant, report.no_longer, report.dropped) == (0, 0, 0)
     assert report.waiting == len([1 for _, _, state in after["urls"] if state == 0])
+
+
+@dataclass
+class Wavering:
+    """Calls a page irrelevant, and thinks better of every tenth."""
+
+    seen_: list[str] = field(init=False, repr=False, default_factory=list)
+
+    async def judge(self, page: Page) -> Verdict:
+        return Verdict(0.2)
+
+    def learn(self, visit: Visit) -> None:
+        self.seen_ += [visit.reply.link.url] * visit.is_distinct
+
+    def revised(self) -> Revised:
+        ripe, self.seen_ = (self.seen_[:1], []) if len(self.seen_) == 10 else ([], self.seen_)
+        return [(url, Verdict(0.8, True)) for url in ripe]
+
+
+async def test_a_judge_that_changes_its_mind_does_so_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(JUDGES, "wavering", Wavering)
+    folder = write(tmp_path / "c", 'kind = "wavering"\n')
+    await crawl(folder)
+    before = content(folder)
+    assert select(folder, "SELECT count(*) FROM visits WHERE on_topic") == [(6,)]
+    report = await judged_again(folder)
+    assert content(folder)["visits"] == before["visits"]
+    assert (report.now_relevant, report.no_longer) == (0, 0)
 
 
 @pytest.mark.parametrize("strategy", ["opic", "otie"])

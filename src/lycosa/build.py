@@ -24,6 +24,7 @@ from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
+from lycosa.judge.corrected import Corrected
 from lycosa.pages import read_pages
 from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.plugged import Layers, Outlets, PluggedEngine
@@ -38,7 +39,7 @@ from lycosa.store.secret import Digests
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Remembers, Reply, Sink, Strategy, Targets
+from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Reply, Sink, Strategy, Targets
 
 
 @dataclasses.dataclass
@@ -54,7 +55,8 @@ class Parts:
     outage: Outage
     store: VisitStore
     totals: Totals
-    judge: Judge
+    judge: Judge  # as the topic describes it; the crawl uses it ...
+    corrected: Corrected  # ... with the corrections of the user's labels
     strategy: Strategy
     search: SearchStep | None
     outlets: Outlets
@@ -72,8 +74,8 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     strategy = make_strategy(settings, source, judge)
     parsers = make_parsers(settings)
     db = CrawlDb(folder / "crawl.db")
-    if isinstance(judge, Remembers):
-        judge.connect(db, at_once=settings.fetch.concurrency == 1)
+    corrected = Corrected(judge)
+    corrected.connect(db, at_once=settings.fetch.concurrency == 1)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))
@@ -89,10 +91,10 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     sinks.append(outlets)
     jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
     frontier.expect_scores(jobs.is_under_way)
-    guarded, digests = Guarded(parsers, folder), Digests(db, content_digest)
-    crawl = Crawl(frontier, fetcher, guarded, judge, strategy, sinks, digests, db.turn, jobs)
-    parts = folder, settings, crawl, frontier, db, http, outage, store, totals, judge, strategy, search, outlets
-    return Parts(*parts, recall)
+    reader, digests = Guarded(parsers, folder), Digests(db, content_digest)
+    crawl = Crawl(frontier, fetcher, reader, corrected, strategy, sinks, digests, db.turn, jobs)
+    kept = (store, totals, judge, corrected, strategy, search, outlets, recall)
+    return Parts(folder, settings, crawl, frontier, db, http, outage, *kept)
 
 
 def judges() -> Plugins:

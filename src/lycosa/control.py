@@ -27,7 +27,7 @@ _MOST_CLIENTS = 32
 
 _log = logging.getLogger(__name__)
 
-Do = Literal["status", "pause", "resume", "stop", "add", "count", "exclude", "events"]
+Do = Literal["status", "pause", "resume", "stop", "add", "count", "exclude", "label", "events"]
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,6 +38,8 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     urls: list[str] = []  # add
     host: str = ""  # count, exclude
     pattern: str = ""
+    labels: dict[str, bool | None] = {}  # label: URL and whether it is on topic; null takes a label back
+    chosen: str = "import"  # how these pages were chosen
 
 
 class Answer(Struct, frozen=True):

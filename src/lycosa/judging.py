@@ -36,8 +36,8 @@ class Judging:
             self._failures += 1
             if not self._works and self._failures >= MOST_FAILURES:
                 told = f"{problem} (on each of the first {self._failures} pages)"
-                raise PluginError("judge", type(judge).__module__, told) from error
-            raise Failed(f"{type(judge).__module__}: {problem}") from error
+                raise PluginError("judge", _module(judge), told) from error
+            raise Failed(f"{_module(judge)}: {problem}") from error
         self._works = True
         return verdict
 
@@ -48,4 +48,9 @@ class Judging:
         key = (type(error), where.tb_frame.f_code.co_filename if where else "", where.tb_lineno if where else 0)
         if key not in self._logged and len(self._logged) < _MOST_LOGGED:
             self._logged.add(key)
-            _log.error("a bug in the judge %s at %s", type(judge).__module__, page.url, exc_info=error)
+            _log.error("a bug in the judge %s at %s", _module(judge), page.url, exc_info=error)
+
+
+def _module(judge: Judge) -> str:
+    """Where the code of a judge is; of one around another, that of the other."""
+    return type(getattr(judge, "inner", judge)).__module__

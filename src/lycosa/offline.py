@@ -1,15 +1,17 @@
 """Orders for a crawl that does not run: written to crawl.db, where the next run finds them."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lycosa import config
 from lycosa.build import make_scope
+from lycosa.clock import WallClock
 from lycosa.errors import StateError
-from lycosa.run import lock
-from lycosa.session import checked_urls
-from lycosa.store import orders
+from lycosa.run import Run, lock
+from lycosa.session import checked_labels, checked_urls
+from lycosa.store import labels, orders
 from lycosa.store.db import CrawlDb
 
 
@@ -39,6 +41,28 @@ def exclude(folder: Path, what: orders.Exclusion) -> int:
         dropped = orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses)
         orders.add_exclusion(db, what)
     return len(dropped)
+
+
+def label(folder: Path, given: Mapping[str, bool | None], chosen: str) -> None:
+    """Keep labels, or take some back; `apply_labels`, or else the next run, judges all pages by them."""
+    good = checked_labels(given, chosen)
+    with _changing(folder) as db:
+        stored = labels.fetched_as(db, good)
+        labels.put_labels(db, {stored[url]: on_topic for url, on_topic in good.items()}, chosen, time.time())
+
+
+def apply_labels(folder: Path) -> int:
+    """Judge all stored pages by the labels, as the start of a run does; how many verdicts that reverses."""
+    settings, source = config.load(folder)
+    with lock(folder):
+        run = Run(folder, settings, source, WallClock())
+        run.open()
+        try:
+            run.parts.frontier.ended = run.parts.db.get("ended")  # the last run ended as it did
+            run.commit()
+        finally:
+            run.close()
+    return run.relabelled
 
 
 @contextlib.contextmanager

@@ -26,12 +26,12 @@ from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.run import lock
 from lycosa.stamp import fits, make_stamp, write_stamp
-from lycosa.store import before, orders
+from lycosa.store import before, labels, orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visited import count_visits
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
-from lycosa.types import BadInput, Clock, Lease, Lists, Origin, Reply, Stateful, Visit
+from lycosa.types import BadInput, Clock, Lease, Lists, Origin, Reply, Revised, Stateful, Visit
 
 GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
 
@@ -97,6 +97,9 @@ class Replay:
     def write(self, visit: Visit) -> None:
         self.parts.store.add(visit, self._now.kept)
 
+    def hear(self, revised: Revised) -> None:
+        self.parts.store.hear(revised)
+
     async def run(self, watch: Callable[[int, int], None]) -> Report:
         """All or nothing: whatever ends it early, nothing was changed."""
         db = self.parts.db.open()
@@ -126,6 +129,7 @@ class Replay:
         given = parts.db.get(GIVEN)
         if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
             parts.judge.load(msgspec.json.decode(given))
+        parts.corrected.teach(labels.answers(parts.db))
         found = [*before.starts(parts.db)]
         await parts.crawl.run([start.link for start in found if start.link.origin == Origin.SEED], workers=0)
         for start in found:
@@ -152,6 +156,9 @@ class Replay:
     def _settle(self) -> Outlook:
         """Write what was learned, and give the hosts back what is known of them; how the frontier stands then."""
         parts, db = self.parts, self.parts.db
+        parts.corrected.teach(labels.answers(db))  # some labelled pages may have come after it last learned from labels
+        if revised := parts.corrected.revised():
+            parts.crawl.spread(revised)
         before.restore_hosts(db)
         db.put("list", "")
         for name, part in (("judge", parts.judge), ("strategy", parts.strategy)):

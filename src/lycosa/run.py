@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import fcntl
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,7 +21,7 @@ from lycosa.output.recent import Recent
 from lycosa.process import on_signals
 from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
-from lycosa.store import orders, retry, visited
+from lycosa.store import labels, orders, retry, visited
 from lycosa.summary import summarise, write_summary
 from lycosa.types import BadInput, Clock, Link, Origin, Sink, Stateful
 
@@ -48,6 +48,7 @@ class Run:
         self.parts: Parts = build(folder, settings, source, clock)
         self.skipped: list[str] = []  # seeds that cannot be used, and why
         self.stopped_by_user = False
+        self.relabelled = 0  # verdicts that labels given since the last run have reversed
         self._recent = Recent()
         self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent, *sinks]
         self._retried: list[retry.Failure] = []
@@ -141,6 +142,25 @@ class Run:
         orders.add_exclusion(self.parts.db, what)
         self._commit(force=True)
 
+    def label(self, given: Mapping[str, bool | None], chosen: str) -> int:
+        """Keep labels, or take some back, and judge all pages by them; how many verdicts that reverses."""
+        db = self.parts.db
+        stored = labels.fetched_as(db, given)
+        with db.turn():
+            labels.put_labels(db, {stored[url]: on_topic for url, on_topic in given.items()}, chosen, self.clock.now())
+            flipped = self._teach()
+        self._commit(force=True)
+        return flipped
+
+    def _teach(self) -> int:
+        """Tell the judge all labels, and everybody what that changes."""
+        crawl, corrected = self.parts.crawl, self.parts.corrected
+        corrected.flipped_ = 0
+        corrected.teach(labels.answers(self.parts.db))
+        if revised := corrected.revised():
+            crawl.spread(revised)
+        return corrected.flipped_
+
     def _read_seeds(self, extra: Sequence[str]) -> list[Link]:
         good, self.skipped = read_seeds(self.parts.config.seeds, self.folder)
         more, wrong = read_seeds([*extra], self.folder)
@@ -177,6 +197,8 @@ class Run:
         for name, part in self._stateful():
             if state := db.get(f"state:{name}"):
                 part.load(msgspec.json.decode(state))
+        with db.turn():
+            self.relabelled = self._teach()
         self._committed = -1
         parts.frontier.refused.update(msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]))
         db.before_commit.append(self._write_state)

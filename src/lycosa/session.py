@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from lycosa.process import loop_runner, on_signals
 from lycosa.run import Run, lock
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
+from lycosa.store.labels import CHOSEN
 from lycosa.types import Clock, Sink
 
 _AT_ONCE = 1_000  # URLs dropped before others get their turn
@@ -190,6 +191,15 @@ class Session:
         self._changed("excluded", excluded=str(what), dropped=dropped)
         return dropped
 
+    def label(self, given: Mapping[str, bool | None], chosen: str = "import") -> int:
+        """Say of pages whether they are on topic, or take that back (None), for good; how many verdicts it reverses.
+
+        Pages already fetched are judged again at once, between two turns of the crawl.
+        """
+        flipped = self._run.label(checked_labels(given, chosen), chosen)
+        self._changed("labelled", labels=len(given), flipped=flipped)
+        return flipped
+
     def events(self) -> AsyncIterator[Event]:
         """Visits, summaries and changes of state from this call until the end."""
         return self._listeners.listen()
@@ -231,6 +241,8 @@ class Session:
                 return await self.count(request.host, request.pattern)
             case "exclude":
                 return await self.exclude(request.host, request.pattern)
+            case "label":
+                return self.label(request.labels, request.chosen)
         return self.summary()
 
 
@@ -245,6 +257,21 @@ def checked_urls(found: Sequence[str]) -> list[str]:
     if not good:
         raise BadInput("add: name at least one URL")
     return [*good]
+
+
+def checked_labels(given: Mapping[str, bool | None], chosen: str) -> dict[str, bool | None]:
+    """The same by canonical URLs; the first that is none is named."""
+    if chosen not in CHOSEN:
+        raise BadInput(f"label: {chosen[:200]!r} is not a way to choose pages (there are: {', '.join(CHOSEN)})")
+    good: dict[str, bool | None] = {}
+    for text, on_topic in given.items():
+        url = urls.from_person(text)
+        if not url:
+            raise BadInput(f"{text[:200]}: not a web URL; write http://host/path")
+        good[url] = on_topic
+    if not good:
+        raise BadInput("label: name at least one URL")
+    return good
 
 
 def _read_waiting(folder: Path, what: orders.Exclusion, scope: Scope) -> list[int]:

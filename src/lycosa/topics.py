@@ -1,6 +1,7 @@
 """A topic outside a crawl: load it, get it ready, try it on pages, test it. Command line and API use the same."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import msgspec
 
 from lycosa import build, config
 from lycosa.judge.corpus import ReadPages, Source, labelled_pages
+from lycosa.judge.corrected import Corrected
 from lycosa.judge.training import Learner
 from lycosa.stamp import fits
 from lycosa.store.db import CrawlDb
@@ -56,6 +58,15 @@ def recall(topic: Topic) -> None:
                 topic.judge.load(msgspec.json.decode(state))
         finally:
             db.close()
+
+
+def with_labels(topic: Topic) -> Judge:
+    """The judge, corrected by what the labels given to the crawl in its folder have taught so far."""
+    corrected, database = Corrected(topic.judge), topic.folder / "crawl.db"
+    if database.exists():
+        with closing(CrawlDb(database, readonly=True).open()) as db:
+            corrected.recall(db)
+    return corrected
 
 
 def learner(topic: Topic, instead: str) -> Learner:

@@ -11,8 +11,11 @@ import pytest
 
 from lycosa import build, config
 from lycosa.contract import check_judge
+from lycosa.contract.samples import web
 from lycosa.judge import JUDGES
-from lycosa.types import Page, Verdict
+from lycosa.judge.corrected import Corrected
+from lycosa.store.db import CrawlDb
+from lycosa.types import Judge, Page, Verdict
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -24,6 +27,27 @@ def test_judge(kind: str, tmp_path: Path) -> None:
     settings, source = config.load(folder)
     assert settings.topic["kind"] == kind
     check_judge(lambda: build.make_judge(settings, source))
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+def test_judge_with_corrections(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / kind
+    shutil.copytree(EXAMPLES / kind, folder)
+    settings, source = config.load(folder)
+    check_judge(lambda: Corrected(build.make_judge(settings, source)))
+    check_judge(lambda: taught(build.make_judge(settings, source)))
+
+
+def taught(judge: Judge) -> Corrected:
+    """With some labels, one of them on a page that is unlike any other."""
+    corrected = Corrected(judge)
+    corrected.connect(CrawlDb(":memory:").open())
+    visits = [visit for visit in web() if visit.is_distinct][:3]
+    for visit in visits:
+        corrected.learn(visit)
+    corrected.teach({visit.reply.link.url: place == 1 for place, visit in enumerate(visits)})
+    assert corrected.taught_.correction
+    return corrected
 
 
 @dataclass

@@ -43,6 +43,9 @@ class NoCrawl:
     def graph(self) -> Graph:
         return Graph(array("I"), array("I"), array("I"))
 
+    def found_on(self, number: int) -> list[int]:
+        return []
+
 
 class Topic:
     """A judge that any strategy can work with: it has classes, can glance at words, and knows a set of pages."""

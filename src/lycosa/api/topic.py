@@ -66,7 +66,7 @@ class Topic:
     def judge_all(self, pages: Iterable[AnyPage]) -> list[Verdict]:
         """A verdict on each page; the order does not matter, because nothing is learned from one page for the next."""
         topic = self._prepared()
-        return in_background(topics.judge_each(topic.judge, [read(page) for page in pages]))
+        return in_background(topics.judge_each(topics.with_labels(topic), [read(page) for page in pages]))
 
     def train(self) -> Path:
         """Train on the topic's labelled pages, write the model to its folder, and return its path."""

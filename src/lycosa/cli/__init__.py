@@ -50,12 +50,14 @@ def mount_the_rest() -> typer.Typer:
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
     from lycosa.cli.check import check, repair
+    from lycosa.cli.label import label
     from lycosa.cli.rejudge import rejudge
     from lycosa.cli.report import report
     from lycosa.cli.reproduce import reproduce
     from lycosa.cli.rules import rules
 
     app.command("again")(again)
+    app.command("label")(label)
     app.command("report")(report)
     app.command("rejudge")(rejudge)
     app.command("check")(check)

@@ -45,7 +45,7 @@ def add(
     found = checked_urls(url)
     config.load(directory)
     try:
-        outcome, running = _reach(directory, Request("add", urls=found)), True
+        outcome, running = reach(directory, Request("add", urls=found)), True
     except Unreachable:
         outcome, running = offline.add(directory, found), False
     kinds = {kind: [one for one in outcome if outcome[one] == kind] for kind in ("added", "known")}
@@ -84,7 +84,7 @@ def exclude(
 
 def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:
     try:
-        return int(_reach(directory, request))
+        return int(reach(directory, request))
     except Unreachable:
         return (offline.count if request.do == "count" else offline.exclude)(directory, what)
 
@@ -92,14 +92,15 @@ def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:
 def _call(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
     config.load(directory)  # reports what is wrong if this is not a crawl folder
     try:
-        return _reach(directory, request, wait_for_end)
+        return reach(directory, request, wait_for_end)
     except Unreachable:
         raise BadInput(
             f"{directory}: no crawl is running here; start one with: lycosa crawl {_name(directory)}"
         ) from None
 
 
-def _reach(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
+def reach(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
+    """Ask the running crawl; Unreachable if none runs."""
     try:
         return control.call(directory, request, wait_for_end)
     except Unreachable:

@@ -39,6 +39,7 @@ from lycosa.topics import (
     prepare,
     recall,
     targets,
+    with_labels,
 )
 from lycosa.types import BadInput, Page, Reply, Verdict
 
@@ -187,7 +188,7 @@ def try_pages(
     """Judge some pages as the crawl would, and show why: terms, and the passages that speak for and against."""
     topic = _prepared(path)
     found = list(_gather(topic, names))
-    verdicts = asyncio.run(judge_each(topic.judge, [page for _, page, _ in found]))
+    verdicts = asyncio.run(judge_each(with_labels(topic), [page for _, page, _ in found]))
     tried = [
         Tried(name, error, verdict, passages(page, topic.judge))
         for (name, page, error), verdict in zip(found, verdicts, strict=True)

@@ -3,13 +3,20 @@
 Politeness makes the best hosts rest most of the time. Whether a URL of another host is worth a page of the budget
 depends on its place among *all* URLs that wait, not on its being the best of those that may be fetched now. Only the
 order counts here, so any strategy's scale will do: probabilities, money, minus the depth.
+
+Ranks that are nearly equal share a bucket: scores within about one per cent. Between one half and one, where
+probabilities of a judge that is sure of itself crowd together, it is one per cent of what is missing to one.
 """
 
 from bisect import bisect_left, insort
 
-from lycosa.frontier.priority import LOWEST
+from lycosa.frontier.priority import LOWEST, rank_of
 
-_SHIFT = 46  # leaves 64 buckets between a score and its double: scores closer than about one per cent share a place
+_SHIFT, _STEPS = 46, 64  # buckets between a score and its double
+_BITS = 52  # of the fraction of a float
+_HALF = rank_of(0.5)
+_FIRST, _END = _HALF >> _SHIFT, rank_of(1.0) >> _SHIFT
+_MORE = (_BITS + 1) * _STEPS - (_END - _FIRST)  # buckets between one half and one, beyond the usual
 _MANY = 4_096  # buckets, before empty ones are dropped
 
 
@@ -25,7 +32,7 @@ class Ranks:
 
     def add(self, rank: int, count: int = 1) -> None:
         """Count so many ranks more; fewer, if `count` is negative."""
-        bucket = rank >> _SHIFT
+        bucket = bucket_of(rank)
         counts = self._counts
         if bucket in counts:
             counts[bucket] += count
@@ -60,4 +67,29 @@ class Ranks:
             self._above -= count
             at += at < len(buckets) and buckets[at] == self._at
             self._at = buckets[at]
-        return self._at << _SHIFT
+        return least_of(self._at)
+
+
+def bucket_of(rank: int) -> int:
+    """Ascending with the rank."""
+    bucket = rank >> _SHIFT
+    if bucket < _FIRST:
+        return bucket
+    if bucket >= _END:
+        return bucket + _MORE
+    missing = (1 << _BITS) - (rank - _HALF)  # to one, in the smallest steps there are
+    size = missing.bit_length()
+    step = (missing << _BITS >> (size + _BITS - 7)) & (_STEPS - 1)
+    return _FIRST + (_BITS + 1 - size) * _STEPS + _STEPS - 1 - step
+
+
+def least_of(bucket: int) -> int:
+    """The lowest rank of a bucket."""
+    if bucket < _FIRST:
+        return bucket << _SHIFT
+    if bucket >= _END + _MORE:
+        return (bucket - _MORE) << _SHIFT
+    doublings, step = divmod(bucket - _FIRST, _STEPS)
+    size = _BITS + 1 - doublings
+    most = ((2 * _STEPS - step << _BITS) - 1) >> (_BITS + 7 - size)  # that may be missing
+    return _HALF + max(0, (1 << _BITS) - most)

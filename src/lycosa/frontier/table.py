@@ -73,6 +73,10 @@ class UrlTable:
     def host_of(self, number: int) -> str:
         return urls.host(self._rows.url(number))
 
+    def found_on(self, number: int) -> list[int]:
+        """What waits with a score that this page gave it."""
+        return [found for found in self._rows.found_on(number) if self.states[found] == WAITING]
+
     def write(self, batch: Batch) -> None:
         self._rows.insert(batch.rows)
         self._rows.raise_(batch.raised)

@@ -30,6 +30,7 @@ LEAST_STRONG, BEST_SHARE = (
     0.25,
     0.05,
 )  # where no score is that high, the best twentieth of the pages with a word shows it
+NOTICEABLE = 0.005  # a change of the relevance that is told
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
 FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and between two at most
 NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes
@@ -55,7 +56,8 @@ class Remembered(NamedTuple):
     url: str  # as it was asked for; empty where the verdict will not be revised
     mentions: tuple[tuple[int, float], ...]
     company: float | None
-    on_topic: bool  # as it was last told
+    on_topic: bool  # as it was last told, and so was its relevance
+    relevance: float
 
 
 class Reading(NamedTuple):
@@ -118,7 +120,7 @@ class Keywords:
         """Remember the page and, now and then, see anew what the scores are worth."""
         if not self.adapt or not visit.digest or visit.duplicate_of or visit.reply.error:
             return
-        last = self.last_
+        last, verdict = self.last_, visit.verdict
         reading = last if last and last.page is visit.page else self._read(visit.page)
         self.last_ = None
         mentions = tuple((place, round(times, 3)) for place, times in reading.mentions)
@@ -131,7 +133,7 @@ class Keywords:
             reading = reading._replace(company=company)
         url = visit.reply.link.url
         url = url if reading.mentions and len(url) <= MOST_URL else ""
-        self.seen_.append(Remembered(url, mentions, reading.company, visit.verdict.on_topic))
+        self.seen_.append(Remembered(url, mentions, reading.company, verdict.on_topic, round(verdict.relevance, 4)))
         del self.seen_[:-REMEMBERED]
         self.pages_ += 1
         if self.pages_ >= self.next_fit_:
@@ -139,18 +141,19 @@ class Keywords:
             self._fit()
 
     def revised(self) -> list[tuple[str, Verdict]]:
-        """URL and new verdict of the remembered pages that are on topic now and were not, or the reverse. Once."""
+        """URL and new verdict of the remembered pages of which the judge thinks otherwise now. Once."""
         if self.told_ == self.version_:
             return []
         self.told_ = self.version_
         scores = self._scores(self._times(), self.common_)
         relevances = self.calibration_.probabilities(scores, self._companies())
         found = []
-        for number, on_topic in enumerate(self._passes(relevances).tolist()):
+        for number, (on_topic, relevance) in enumerate(zip(self._passes(relevances), relevances, strict=True)):
             one = self.seen_[number]
-            if on_topic != one.on_topic and one.url:
-                self.seen_[number] = one._replace(on_topic=on_topic)
-                found.append((one.url, self._verdict(one.mentions, one.company)))
+            if one.url and (on_topic != one.on_topic or abs(relevance - one.relevance) > NOTICEABLE):
+                verdict = self._verdict(one.mentions, one.company)
+                self.seen_[number] = one._replace(on_topic=verdict.on_topic, relevance=round(verdict.relevance, 4))
+                found.append((one.url, verdict))
         return found
 
     def relevance_of(self, words: Sequence[str], telling: set[str] | None = None) -> float:
@@ -197,8 +200,8 @@ class Keywords:
         self.calibration_ = Calibration(*state["calibration"])
         self.company_.load(state["company"])
         self.seen_ = [
-            Remembered(url, tuple((place, times) for place, times in mentions), company, on_topic)
-            for url, mentions, company, on_topic in state["seen"]
+            Remembered(url, tuple((place, times) for place, times in mentions), *told)
+            for url, mentions, *told in state["seen"]
         ]
 
     def _check(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from lycosa.store import known, visited
+from lycosa.store import known, labels, visited
 from lycosa.store.db import CrawlDb
 
 CURVE_POINTS = 60
@@ -38,6 +38,14 @@ class SearchReport(Struct, frozen=True):
     trouble: str = ""  # the last failure
 
 
+class LabelReport(Struct, frozen=True):
+    """What people have said of pages."""
+
+    on_topic: int
+    off_topic: int
+    precision: labels.Precision | None  # estimated from randomly drawn relevant pages, if some were labelled
+
+
 class Report(Struct, frozen=True):
     """Everything that `lycosa show` prints."""
 
@@ -66,6 +74,7 @@ class Report(Struct, frozen=True):
     excluded: list[str] = []  # hosts and patterns, in addition to crawl.toml
     recall: str = ""  # how much of the topic has been found, in words
     drift: str = ""  # how recent relevant pages differ from the first ones, if they do
+    labels: LabelReport | None = None  # if there are any
     learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
 
 
@@ -94,7 +103,15 @@ def read_report(db: CrawlDb, top: int = 10) -> Report:
         hosts=hosts[:top],
         n_hosts=len(hosts),
         search=msgspec.json.decode(text, type=SearchReport) if (text := db.get("search")) else None,
+        labels=_labels(db),
     )
+
+
+def _labels(db: CrawlDb) -> LabelReport | None:
+    found = labels.count_labels(db)
+    if not found.on_topic + found.off_topic:
+        return None
+    return LabelReport(found.on_topic, found.off_topic, labels.precision(found))
 
 
 def harvest_curve(pages: Sequence[bool], points: int) -> list[float]:

@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lycosa.output.report import Report, SearchReport
+from lycosa.output.report import LabelReport, Report, SearchReport
 from lycosa.output.terminal import printable
+from lycosa.store.labels import Precision
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -75,8 +76,20 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         *([("recall", report.recall)] if report.recall else []),
         *([("drift", printable(report.drift))] if report.drift else []),
         *([("added seeds", _some(report.added_seeds))] if report.added_seeds else []),
+        *([("labels", _labels(report.labels))] if report.labels else []),
         *([("excluded", _some(report.excluded))] if report.excluded else []),
     ]
+
+
+def _labels(found: LabelReport) -> str:
+    told = f"{found.on_topic + found.off_topic:,} ({found.on_topic:,} on topic)"
+    return f"{told}; {estimate(found.precision)}" if found.precision else told
+
+
+def estimate(found: Precision) -> str:
+    pages = "page" if found.pages == 1 else "pages"
+    interval = f"{found.low:.2f}-{found.high:.2f}"
+    return f"estimated precision {found.share:.2f} ({interval}) from {found.pages:,} random {pages}"
 
 
 def _some(names: Sequence[str], most: int = 20) -> str:

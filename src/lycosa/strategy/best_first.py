@@ -6,12 +6,13 @@ Nothing is dropped: links of irrelevant pages wait until nothing better is left.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lycosa.strategy.following import Following
 from lycosa.strategy.plainly import by_relevance
 from lycosa.types import Explanation, Notes, Scored, Visit
 
 
 @dataclass
-class BestFirst:
+class BestFirst(Following):
     """Every link of a page gets the page's relevance; of several pages the most relevant counts."""
 
     def score(self, visit: Visit) -> Sequence[float]:

@@ -7,6 +7,7 @@ Seeds are followed whatever the judge thinks of them: a person chose them, and w
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lycosa.strategy.following import Following
 from lycosa.strategy.plainly import by_relevance
 from lycosa.types import Explanation, Notes, Scored, Visit
 
@@ -14,7 +15,7 @@ DROPPED = -1.0
 
 
 @dataclass
-class HardFocus:
+class HardFocus(Following):
     """Links of a page on topic get its relevance, links of any other page are dropped."""
 
     def score(self, visit: Visit) -> Sequence[float]:

@@ -1,0 +1,75 @@
+"""Which pages should a person label? Half the most uncertain, a quarter the best, a quarter drawn at random.
+
+The random ones are drawn first, from the pages called relevant, so that they are a fair sample: the share of them that
+the person confirms estimates the precision of the crawl.
+"""
+
+import random
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from lycosa.judge.correction import boundary
+from lycosa.store.labels import Candidate, simhashes
+
+NEAR_BITS = 3  # near duplicates differ in this many bits at most
+_ALL_BITS = (1 << 64) - 1
+
+
+class Question(NamedTuple):
+    """A page to ask about, and why this one."""
+
+    page: Candidate
+    chosen: str
+
+
+def choose(pages: Sequence[Candidate], labelled: Collection[str], count: int, seed: int = 0) -> list[Question]:
+    """At most `count` pages without a label, no two of them near duplicates of each other or of a labelled page."""
+    left = [page for page in pages if page.url not in labelled]
+    asked = _Asked(simhashes(pages, labelled))
+    middle = _line(pages)
+    relevant = [page for page in left if page.on_topic]
+    random.Random(seed).shuffle(relevant)
+    drawn = asked.take(relevant, count // 4)
+    best = asked.take(sorted(left, key=lambda page: -page.relevance), count // 4)
+    unsure = sorted(left, key=lambda page: abs(page.relevance - middle))
+    uncertain = asked.take(unsure, count - len(drawn) - len(best))
+    return [*_mixed(uncertain, best, drawn)]
+
+
+def _line(pages: Sequence[Candidate]) -> float:
+    """The relevance that parts pages on topic from the others."""
+    least = min((page.relevance for page in pages if page.on_topic), default=1.0)
+    return boundary(least, max((page.relevance for page in pages if not page.on_topic), default=0.0))
+
+
+class _Asked:
+    """Picks pages, none of them like one before."""
+
+    def __init__(self, before: Sequence[int]) -> None:
+        self._hashes = list(before)
+        self._urls: set[str] = set()
+
+    def take(self, pages: Sequence[Candidate], number: int) -> list[Candidate]:
+        taken: list[Candidate] = []
+        for page in pages:
+            if len(taken) >= number:
+                break
+            if page.url in self._urls or self._is_near(page.simhash):
+                continue
+            taken.append(page)
+            self._urls.add(page.url)
+            self._hashes += [page.simhash] if page.simhash else []
+        return taken
+
+    def _is_near(self, simhash: int) -> bool:
+        """A page without words has none; the database has them with a sign, which is no bit to Python."""
+        return bool(simhash) and any(((simhash ^ one) & _ALL_BITS).bit_count() <= NEAR_BITS for one in self._hashes)
+
+
+def _mixed(uncertain: Sequence[Candidate], best: Sequence[Candidate], drawn: Sequence[Candidate]) -> Iterator[Question]:
+    """In turn, so that whoever stops early has answered some of each kind."""
+    for first, second, third, fourth in zip_longest(uncertain[::2], best, uncertain[1::2], drawn):
+        for page, chosen in ((first, "uncertain"), (second, "best"), (third, "uncertain"), (fourth, "random")):
+            if page:
+                yield Question(page, chosen)

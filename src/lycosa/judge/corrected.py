@@ -1,0 +1,246 @@
+"""Any judge, corrected by the labels of a person while it crawls.
+
+Without labels it is the judge itself: it hands on the same verdicts. With labels a labelled page gets the verdict of
+its label, and every other page what `correction.py` has learned from the labels. The words of each page are noted with
+its visit, so that new labels change the verdicts on all pages, whether or not the crawl stores them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lycosa.judge.correction import MOST_LABELS, PLACES, Correction, Places, boundary, fit, places, rarities
+from lycosa.types import Judge, Learns, Notebook, Notes, Page, Remembers, Revises, Verdict, Visit
+
+LABELS = "(labels)"  # in the reasons of a verdict: what they have added to the relevance
+_PAGE, _TAUGHT = "labels page ", "labels taught"  # keys of notes
+_AT_ONCE = 1_000  # pages that are judged again together
+_NOTICEABLE = 1e-3  # a smaller change of the relevance is not told
+_LEAST_PROBABILITY = 1e-3  # of a class that is noted
+_REFIT_SHARE = 0.1  # labelled pages that were fetched since the last fit, of all labels in it, that make another
+
+
+class Seen(Struct, frozen=True, array_like=True):
+    """A page and what the judge said of it before any correction."""
+
+    relevance: float
+    on_topic: bool
+    label: str
+    classes: dict[str, float]
+    why: dict[str, float]
+    model: str
+    places: bytes
+
+    def verdict(self) -> Verdict:
+        return Verdict(self.relevance, self.on_topic, self.label, self.classes, self.why, self.model)
+
+    def found(self) -> Places:
+        return np.frombuffer(self.places, np.uint16)
+
+
+class Stored(Struct, frozen=True, array_like=True):
+    """What `Taught` looks like in a note."""
+
+    labels: dict[str, bool]
+    fitted: int
+    numbers: tuple[float, float, float] = (0.5, 0.0, 0.0)  # boundary, shift, slope
+    rarity: bytes = b""
+    worth: bytes = b""
+
+
+class Taught(NamedTuple):
+    """The labels, and what was learned from those whose pages have been fetched."""
+
+    labels: Mapping[str, bool]
+    fitted: int = 0  # labels that were learned from
+    correction: Correction | None = None
+
+
+_seen = msgspec.msgpack.Decoder(Seen).decode
+_stored = msgspec.msgpack.Decoder(Stored).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+@dataclass
+class Corrected:
+    """Does everything that the judge inside can do; words alone, as those of a link, it judges as the judge inside."""
+
+    inner: Any
+    taught_: Taught = field(init=False, repr=False, default=Taught({}))
+    before_: Taught | None = field(init=False, repr=False, default=None)  # what stored verdicts were given by, if other
+    flipped_: int = field(init=False, repr=False, default=0)  # verdicts that the last change of labels has reversed
+    unfitted_: int = field(init=False, repr=False, default=0)  # labelled pages fetched since the last fit
+    late_: dict[str, Verdict] = field(init=False, repr=False, default_factory=dict)  # pages judged before a change
+    read_: dict[int, tuple[Page, Verdict, Places]] = field(init=False, repr=False, default_factory=dict)  # not learned
+    notes_: Notebook | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        """The other methods of the judge become its own: isinstance() looks for them."""
+        for name in dir(type(self.inner)):
+            if not name.startswith("_") and not hasattr(type(self), name) and callable(getattr(type(self.inner), name)):
+                setattr(self, name, getattr(self.inner, name))
+
+    def connect(self, notes: Notebook, at_once: bool = False) -> None:
+        self.notes_ = notes
+        if isinstance(self.inner, Remembers):
+            self.inner.connect(notes, at_once)
+
+    async def judge(self, page: Page) -> Verdict:
+        judge: Judge = self.inner
+        verdict = await judge.judge(page)
+        if not self.taught_.labels:
+            return verdict
+        found = places(page)
+        self.read_[id(page)] = page, verdict, found
+        return correct(page.url, verdict, found, self.taught_)
+
+    def learn(self, visit: Visit) -> None:
+        """Let the judge inside learn from its own verdict, and note the page."""
+        read = self.read_.pop(id(visit.page), None)
+        verdict = read[1] if read else visit.verdict
+        if isinstance(self.inner, Learns):
+            self.inner.learn(visit if verdict is visit.verdict else replace(visit, verdict=verdict))
+        if not visit.is_distinct or self.notes_ is None:
+            return
+        url, found = visit.reply.link.url, read[2] if read else places(visit.page)
+        self._keep(url, verdict, found.tobytes())
+        if not self.taught_.labels:
+            return
+        now = correct(url, verdict, found, self.taught_)
+        if _differs(now, visit.verdict):
+            self.late_[url] = now
+        if url in self.taught_.labels:
+            self.unfitted_ += 1
+            if self.unfitted_ >= _REFIT_SHARE * self.taught_.fitted:
+                self._teach(self.taught_.labels)
+
+    def teach(self, labels: Mapping[str, bool]) -> None:
+        """All labels there are now, at the start and whenever some are new; `revised` tells what that changes."""
+        if self.notes_ and not self.taught_.labels:
+            self.recall(self.notes_)
+        known = sum(1 for _ in self._labelled(labels))
+        self.unfitted_ = 0
+        if labels != self.taught_.labels or known != self.taught_.fitted:
+            self._teach(labels)
+
+    def recall(self, notes: Notes) -> None:
+        """What the labels had taught it when the notes were last written."""
+        if note := notes.noted(_TAUGHT):
+            self.taught_ = _read(_stored(note))
+
+    def revised(self) -> list[tuple[str, Verdict]]:
+        """What the judge inside has changed its mind about, and what new labels change."""
+        found = dict(self._inner_revised())
+        found.update(self.late_)
+        self.late_ = {}
+        if self.before_ is not None:
+            before, self.before_, self.flipped_ = self.before_, None, 0
+            found.update(self._compared(before, self.taught_))
+        return [*found.items()]
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _inner_revised(self) -> Iterator[tuple[str, Verdict]]:
+        for url, verdict in self.inner.revised() if isinstance(self.inner, Revises) else ():
+            note = self.notes_.noted(_PAGE + url) if self.notes_ else b""
+            if note:
+                seen = _seen(note)
+                self._keep(url, verdict, seen.places)
+                yield url, correct(url, verdict, seen.found(), self.taught_)
+            else:
+                yield url, verdict
+
+    def _keep(self, url: str, verdict: Verdict, found: bytes) -> None:
+        assert self.notes_ is not None
+        classes = {name: chance for name, chance in verdict.classes.items() if chance >= _LEAST_PROBABILITY}
+        told = verdict.relevance, verdict.on_topic, verdict.label, classes, dict(verdict.why), verdict.model
+        self.notes_.keep(_PAGE + url, _encode(Seen(*told, found)))
+
+    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[bool, Seen]]:
+        """Labels whose pages have been fetched."""
+        for url, on_topic in labels.items() if self.notes_ else ():
+            if note := self.notes_.noted(_PAGE + url):  # type: ignore[union-attr]
+                yield on_topic, _seen(note)
+
+    def _pages(self) -> Iterator[list[tuple[str, Seen]]]:
+        """All pages, some at a time."""
+        rows = ((url, _seen(note)) for url, note in (self.notes_.notes(_PAGE) if self.notes_ else ()))
+        while some := list(islice(rows, _AT_ONCE)):
+            yield some
+
+    def _teach(self, labels: Mapping[str, bool]) -> None:
+        found = [*self._labelled(labels)]
+        correction = None
+        if found:
+            used = found[-MOST_LABELS:]
+            verdicts, words = [seen.verdict() for _, seen in used], [seen.found() for _, seen in used]
+            correction = fit(verdicts, words, [label for label, _ in used], *self._surveyed())
+        if self.before_ is None:
+            self.before_ = self.taught_
+        self.taught_, self.unfitted_ = Taught(dict(labels), len(found), correction), 0
+        if self.notes_:
+            self.notes_.keep(_TAUGHT, _encode(_written(self.taught_)))
+
+    def _surveyed(self) -> tuple[Any, float]:
+        """How rare each word is, and where the judge draws the line."""
+        counts, number, least_on, most_off = np.zeros(PLACES, np.int64), 0, 1.0, 0.0
+        for some in self._pages():
+            counts += np.bincount(np.concatenate([seen.found() for _, seen in some]), minlength=PLACES)
+            number += len(some)
+            least_on = min([least_on, *(seen.relevance for _, seen in some if seen.on_topic)])
+            most_off = max([most_off, *(seen.relevance for _, seen in some if not seen.on_topic)])
+        return rarities(counts, number), boundary(least_on, most_off)
+
+    def _compared(self, before: Taught, now: Taught) -> Iterator[tuple[str, Verdict]]:
+        for some in self._pages():
+            for url, seen in some:
+                verdict, found = seen.verdict(), seen.found()
+                old, new = correct(url, verdict, found, before), correct(url, verdict, found, now)
+                self.flipped_ += old.on_topic != new.on_topic
+                if _differs(old, new):
+                    yield url, new
+
+
+def _differs(one: Verdict, other: Verdict) -> bool:
+    return one.on_topic != other.on_topic or abs(one.relevance - other.relevance) > _NOTICEABLE
+
+
+def has_noted(notes: Notes) -> bool:
+    """Are there pages whose verdicts labels can change? Versions before labels noted none."""
+    return any(True for _ in notes.notes(_PAGE))
+
+
+def correct(url: str, verdict: Verdict, found: Places, by: Taught) -> Verdict:
+    """What the labels make of a verdict."""
+    if (label := by.labels.get(url)) is not None:
+        return _told(verdict, float(label), label, "by a label")
+    if by.correction is None:
+        return verdict
+    return _told(verdict, *by.correction.of(verdict, found), f"{by.fitted} labels")
+
+
+def _told(verdict: Verdict, relevance: float, on_topic: bool, how: str) -> Verdict:
+    why = {**verdict.why, LABELS: relevance - verdict.relevance}
+    reasons = {name: why[name] for name in sorted(why, key=lambda name: -abs(why[name]))}
+    model = f"{verdict.model}, {how}".removeprefix(", ")
+    return replace(verdict, relevance=relevance, on_topic=on_topic, why=reasons, model=model)
+
+
+def _written(taught: Taught) -> Stored:
+    if not (learned := taught.correction):
+        return Stored(dict(taught.labels), taught.fitted)
+    numbers = learned.boundary, learned.shift, learned.slope
+    return Stored(dict(taught.labels), taught.fitted, numbers, learned.rarity.tobytes(), learned.worth.tobytes())
+
+
+def _read(stored: Stored) -> Taught:
+    if not stored.worth:
+        return Taught(stored.labels, stored.fitted)
+    rarity, worth = (np.frombuffer(part, np.float32) for part in (stored.rarity, stored.worth))
+    return Taught(stored.labels, stored.fitted, Correction(*stored.numbers, rarity, worth))

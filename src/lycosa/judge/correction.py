@@ -1,0 +1,139 @@
+"""What a few labels say about the verdicts of a judge: a logistic regression on top of it.
+
+The log odds of a page are those that the judge gives, plus what its words add. The prior believes the judge, so that a
+handful of labels moves similar pages only, and soft targets keep a few wrong labels from doing harm. Words count in one
+of 4,096 places by the hash of their stem.
+
+With fewer labels than places the regression is fitted in the space of the labels (as a Gaussian process with a linear
+kernel): a hundred labels take some milliseconds.
+"""
+
+from collections.abc import Callable, Sequence
+from math import exp, log
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.text import STEMS, Memo, words
+from lycosa.types import Page, Verdict
+
+PLACES = 4_096
+MOST_WORDS = 300  # of a page that are looked at, evenly over its text
+MOST_LABELS = 1_000  # that are learned from, the latest
+MOST_ODDS = 4.0  # log odds beyond this are not taken at their word
+SURE = 0.95  # how far a label is believed
+WORDS, SLOPE, SHIFT = 30.0, 0.1, 1.0  # prior variances: of the words together, of the judge's weight, of the constant
+
+_MOST_STEPS, _SMALL = 100, 1e-9
+_SIZES = [0.5**power for power in range(12)]
+
+Numbers = NDArray[np.float64]
+Places = NDArray[np.uint16]
+
+
+def _place(word: str) -> int:
+    stem = STEMS[word]
+    return crc32(stem.encode()) % PLACES if stem else -1
+
+
+_PLACE: Callable[[str], int] = Memo(_place).__getitem__
+
+
+def places(page: Page) -> Places:
+    """Where the words of a page are counted, in order."""
+    text = page.words
+    found = set(map(_PLACE, text[:: len(text) // MOST_WORDS + 1]))
+    found.update(map(_PLACE, words(page.title)[:20]))
+    found.discard(-1)
+    return np.array(sorted(found), np.uint16)
+
+
+def boundary(least_on: float, most_off: float) -> float:
+    """The relevance that parts pages on topic from the others: one half wherever that fits what was seen."""
+    if most_off >= least_on:  # the judge decides by more than a threshold
+        return least_on
+    return 0.5 if most_off < 0.5 <= least_on else (least_on + most_off) / 2
+
+
+def margin(relevance: float, on_topic: bool, threshold: float) -> float:
+    """How far the judge is from changing its mind, in log odds: positive for a page on topic, whatever its relevance,
+    since some judges decide by more than a threshold."""
+    far = abs(_log_odds(relevance) - _log_odds(threshold))
+    return far if on_topic else -far
+
+
+def _log_odds(relevance: float) -> float:
+    if not 0 < relevance < 1:
+        return MOST_ODDS if relevance else -MOST_ODDS
+    return max(-MOST_ODDS, min(MOST_ODDS, log(relevance / (1 - relevance))))
+
+
+class Correction(NamedTuple):
+    """What was learned."""
+
+    boundary: float  # the judge's own threshold
+    shift: float
+    slope: float  # of the judge's own margin, beyond 1
+    rarity: NDArray[np.float32]  # of each place; common words say nothing
+    worth: NDArray[np.float32]  # what a place adds to the log odds of a page of length 1
+
+    def of(self, verdict: Verdict, found: Places) -> tuple[float, bool]:
+        """The relevance of a page, and whether it is on topic."""
+        weights = self.rarity[found]
+        told = float(weights @ self.worth[found]) / (float(weights @ weights) ** 0.5 or 1.0)
+        before = margin(verdict.relevance, verdict.on_topic, self.boundary)
+        added = self.shift + self.slope * before + told
+        return 1 / (1 + exp(-_log_odds(verdict.relevance) - added)), before + added >= 0
+
+
+def rarities(counts: NDArray[np.int64], pages: int) -> NDArray[np.float32]:
+    """Inverse document frequency, from the number of pages that have a word in each place."""
+    return np.log((pages + 1) / (np.minimum(counts, pages) + 1)).astype(np.float32)
+
+
+def fit(
+    verdicts: Sequence[Verdict],
+    pages: Sequence[Places],
+    labels: Sequence[bool],
+    rarity: NDArray[np.float32],
+    threshold: float = 0.5,
+) -> Correction:
+    """The most probable correction, by Newton's method."""
+    margins = np.array([margin(verdict.relevance, verdict.on_topic, threshold) for verdict in verdicts])
+    rows = np.zeros((len(pages), PLACES), np.float32)
+    for row, found in zip(rows, pages, strict=True):
+        weights = rarity[found]
+        row[found] = weights / (float(weights @ weights) ** 0.5 or 1.0)
+    kernel = WORDS * (rows @ rows.T).astype(np.float64) + SHIFT + SLOPE * np.outer(margins, margins)
+    pull = _maximum(kernel, margins, np.where(labels, SURE, 1 - SURE))
+    worth = (WORDS * (rows.T @ pull)).astype(np.float32)
+    return Correction(threshold, float(SHIFT * pull.sum()), float(SLOPE * (margins @ pull)), rarity, worth)
+
+
+def _maximum(kernel: Numbers, prior: Numbers, targets: Numbers) -> Numbers:
+    """How hard each label pulls at the log odds: Newton's method, with shorter steps where it would overshoot."""
+
+    def loss(pull: Numbers) -> float:
+        moved = kernel @ pull
+        return float((np.logaddexp(0, prior + moved) - targets * (prior + moved)).sum() + pull @ moved / 2)
+
+    pull, now = np.zeros(len(prior)), loss(np.zeros(len(prior)))
+    for _ in range(_MOST_STEPS):
+        odds = prior + kernel @ pull
+        chance = 1 / (1 + np.exp(-odds))
+        root = np.sqrt(chance * (1 - chance))
+        goal = root**2 * (odds - prior) + targets - chance
+        inside = np.eye(len(prior)) + root[:, None] * kernel * root
+        step = goal - root * np.linalg.solve(inside, root * (kernel @ goal)) - pull
+        before = now
+        for size in _SIZES:
+            if (now := loss(pull + size * step)) < before:
+                pull = pull + size * step
+                break
+        else:
+            break
+        if before - now < _SMALL:
+            break
+    return pull

@@ -1,0 +1,139 @@
+"""What a person has said of pages: on topic or not. Kept in crawl.db for good, whatever is judged again.
+
+The table is made with the first label, and is not among those that judging again rebuilds.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import msgspec
+
+from lycosa.store.db import CrawlDb
+from lycosa.store.visited import IS_DISTINCT, IS_JUDGED
+
+CHOSEN = ("uncertain", "best", "random", "import")  # how a page came to be labelled
+
+_CREATE = (
+    "CREATE TABLE IF NOT EXISTS labels (url TEXT PRIMARY KEY, on_topic INTEGER, at REAL, chosen TEXT) WITHOUT ROWID"
+)
+_EXISTS = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'labels'"
+_ALL = "SELECT url, on_topic, at, chosen FROM labels ORDER BY at, url"
+_COUNTS = (
+    "SELECT coalesce(sum(on_topic), 0), coalesce(sum(NOT on_topic), 0),"
+    " coalesce(sum(on_topic AND chosen = 'random'), 0), coalesce(sum(chosen = 'random'), 0) FROM labels"
+)
+_NAMES = "SELECT url, final_url, duplicate_of FROM visits WHERE error = ''"
+_CANDIDATES = (
+    "SELECT url, title, relevance, on_topic, label, why, simhash, content_type, final_url, warc, warc_offset"
+    f" FROM visits WHERE {IS_JUDGED} AND {IS_DISTINCT} ORDER BY n"
+)
+
+
+class Label(NamedTuple):
+    """One answer."""
+
+    url: str  # as the crawl fetched it
+    on_topic: bool
+    at: float  # seconds since the epoch
+    chosen: str  # one of CHOSEN
+
+
+class Counts(NamedTuple):
+    """How many answers there are, and how those on randomly drawn relevant pages turned out."""
+
+    on_topic: int = 0
+    off_topic: int = 0
+    random_on_topic: int = 0
+    random: int = 0
+
+
+class Precision(NamedTuple):
+    """The share of pages called relevant that a person calls so too, with its 95 % Wilson interval."""
+
+    share: float
+    low: float
+    high: float
+    pages: int
+
+
+class Candidate(NamedTuple):
+    """A judged page that a person may be asked about."""
+
+    url: str
+    title: str
+    relevance: float
+    on_topic: bool
+    label: str
+    why: Mapping[str, float]
+    simhash: int
+    content_type: str
+    final_url: str
+    warc: str
+    warc_offset: int
+
+
+def read_labels(db: CrawlDb) -> list[Label]:
+    """All of them, oldest first."""
+    rows = db.execute(_ALL).fetchall() if _exists(db) else []
+    return [Label(url, bool(on_topic), at, chosen) for url, on_topic, at, chosen in rows]
+
+
+def answers(db: CrawlDb) -> dict[str, bool]:
+    """From URL to label."""
+    return {label.url: label.on_topic for label in read_labels(db)}
+
+
+def put_labels(db: CrawlDb, given: Mapping[str, bool | None], chosen: str, at: float) -> None:
+    """Add or replace some; None takes a label back."""
+    db.execute(_CREATE)
+    kept = [(url, on_topic, at, chosen) for url, on_topic in given.items() if on_topic is not None]
+    db.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", kept)
+    gone = [(url,) for url, on_topic in given.items() if on_topic is None]
+    db.executemany("DELETE FROM labels WHERE url = ?", gone)
+
+
+def count_labels(db: CrawlDb) -> Counts:
+    return Counts._make(db.execute(_COUNTS).fetchone()) if _exists(db) else Counts()
+
+
+def precision(counts: Counts) -> Precision | None:
+    """Estimated from the random part; None if there is none. Each page was called relevant when it was drawn."""
+    if not counts.random:
+        return None
+    return Precision(counts.random_on_topic / counts.random, *wilson(counts.random_on_topic, counts.random), counts[3])
+
+
+def wilson(found: int, number: int, z: float = 1.96) -> tuple[float, float]:
+    """An interval for a share, sound also for few observations."""
+    share, square = found / number, z * z / number
+    middle = (share + square / 2) / (1 + square)
+    half = z / (1 + square) * sqrt(share * (1 - share) / number + square / (4 * number))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def fetched_as(db: CrawlDb, urls: Collection[str]) -> dict[str, str]:
+    """Under which URL the verdict on a page is stored: a person may name the end of a redirect, or a duplicate. A URL
+    that the crawl has not fetched stays as it is."""
+    wanted, found = set(urls), dict[str, str]()
+    for url, final, original in db.execute(_NAMES):
+        for name in (url, final):
+            if name in wanted and (name == url or name not in found):
+                found[name] = original or url
+    return {url: found.get(url, url) for url in urls}
+
+
+def candidates(db: CrawlDb) -> Iterator[Candidate]:
+    """All judged pages in the order of fetching."""
+    for url, title, relevance, on_topic, label, why, *rest in db.execute(_CANDIDATES):
+        reasons = msgspec.json.decode(why, type=dict[str, float]) if why else {}
+        yield Candidate(url, title, relevance, bool(on_topic), label, reasons, *rest)
+
+
+def simhashes(pages: Sequence[Candidate], labelled: Collection[str]) -> list[int]:
+    """Those of the pages that have a label."""
+    return [page.simhash for page in pages if page.url in labelled and page.simhash]
+
+
+def _exists(db: CrawlDb) -> bool:
+    return bool(db.execute(_EXISTS).fetchone()[0])

@@ -1,0 +1,32 @@
+"""Strategies whose links wait with the relevance of their page: when the judge changes its mind, their scores follow.
+
+Otherwise links of pages that an older version judged would never meet those of newer pages on one scale.
+"""
+
+from dataclasses import dataclass, field
+
+from lycosa.types import Effects, Revised, View
+
+
+@dataclass
+class Following:
+    """Hears what the judge has changed its mind about, and rescores what waits."""
+
+    view_: View | None = field(init=False, repr=False, default=None)
+    heard_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # relevance of pages, by URL
+
+    def connect(self, view: View) -> Effects:
+        self.view_ = view
+        return Effects()
+
+    def hear(self, revised: Revised) -> None:
+        self.heard_.update((url, verdict.relevance) for url, verdict in revised)
+
+    def effects(self) -> Effects:
+        heard, self.heard_ = self.heard_, {}
+        if not heard or self.view_ is None:
+            return Effects()
+        ids: dict[int, float] = {}
+        for url, relevance in heard.items():
+            ids.update(dict.fromkeys(self.view_.found_on(self.view_.number(url)), relevance))
+        return Effects(ids=[*ids], scores=[*ids.values()])

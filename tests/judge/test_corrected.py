@@ -1,0 +1,266 @@
+"""A judge with labels: the same as before without any, and better with each."""
+
+import asyncio
+import random
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa import build, config
+from lycosa.judge import JUDGES
+from lycosa.judge.corrected import LABELS, Corrected
+from lycosa.judge.keywords import Keywords
+from lycosa.store.db import CrawlDb
+from lycosa.types import (
+    Learns,
+    Link,
+    Page,
+    Remembers,
+    Reply,
+    Revises,
+    Stateful,
+    TextRelevance,
+    Verdict,
+    Visit,
+)
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TOPICS = {
+    "sky": ["telescope", *(f"sky{number}q" for number in range(150))],
+    "food": [f"food{number}q" for number in range(150)],
+}
+COMMON = "home about contact news page site people time year work more read".split()
+
+
+def text(about: str, chance: random.Random) -> list[str]:
+    return [chance.choice(TOPICS[about] if chance.random() < 0.4 else COMMON) for _ in range(120)]
+
+
+def pages(number: int = 60, seed: int = 1) -> list[tuple[str, Page]]:
+    """Half on the sky, half on food; only some of the former have the word telescope."""
+    chance, found = random.Random(seed), []
+    for place in range(number):
+        about = "sky" if place % 2 else "food"
+        words = text(about, chance)
+        found.append((about, Page(f"http://a.example/{place}", words=words, text=" ".join(words))))
+    return found
+
+
+def visit_of(page: Page, verdict: Verdict) -> Visit:
+    return Visit(Reply(Link(page.url), url=page.url, status=200), page, verdict, digest=page.url)
+
+
+def crawled(judge: Corrected, found: Sequence[tuple[str, Page]], notes: CrawlDb | None = None) -> dict[str, Verdict]:
+    """Each page judged and learned, as in a crawl: all verdicts as they stand in the end."""
+    judge.connect(notes or CrawlDb(":memory:").open())
+    verdicts = {}
+    for _, page in found:
+        verdict = asyncio.run(judge.judge(page))
+        verdicts[page.url] = verdict
+        judge.learn(visit_of(page, verdict))
+        verdicts |= judge.revised()
+    return verdicts
+
+
+def keywords(**options: Any) -> Keywords:
+    judge = Keywords(["telescope"], adapt=False, **options)
+    judge.prepare(Path(), lambda path: [])
+    return judge
+
+
+def accuracy(verdicts: Mapping[str, Verdict], found: Sequence[tuple[str, Page]]) -> float:
+    return sum(verdicts[page.url].on_topic == (about == "sky") for about, page in found) / len(found)
+
+
+class Plain:
+    """Can do nothing but judge, and is wrong about everything it knows little of."""
+
+    async def judge(self, page: Page) -> Verdict:
+        return Verdict(0.3, False, why={"nothing": 0.3})
+
+
+class TestWithoutLabels:
+    def test_the_verdicts_are_those_of_the_judge(self) -> None:
+        class Same(Plain):
+            said = Verdict(0.7, True)
+
+            async def judge(self, page: Page) -> Verdict:
+                return self.said
+
+        judge = Corrected(Same())
+        assert asyncio.run(judge.judge(Page("http://a/"))) is Same.said
+        judge.connect(CrawlDb(":memory:").open())
+        judge.teach({})
+        assert asyncio.run(judge.judge(Page("http://a/"))) is Same.said
+        assert judge.revised() == []
+
+    def test_it_can_do_what_the_judge_can_do(self) -> None:
+        judge, plain = Corrected(keywords()), Corrected(Plain())
+        assert isinstance(judge, Stateful)
+        assert isinstance(judge, TextRelevance)
+        assert isinstance(plain, Learns)
+        assert isinstance(plain, Revises)
+        assert isinstance(plain, Remembers)
+        assert not isinstance(plain, Stateful)
+        assert not isinstance(plain, TextRelevance)
+        assert judge.relevance_of(["telescope"]) == keywords().relevance_of(["telescope"])  # type: ignore[attr-defined]
+        assert judge.save() == keywords().save()
+        assert judge.describe(3)  # type: ignore[attr-defined]
+
+    def test_the_judge_is_connected_learns_and_revises(self) -> None:
+        heard: list[Any] = []
+
+        class Busy(Plain):
+            def connect(self, notes: Any) -> None:
+                heard.append("connected")
+
+            def learn(self, visit: Visit) -> None:
+                heard.append(visit.verdict)
+
+            def revised(self) -> list[tuple[str, Verdict]]:
+                return [("http://a.example/0", Verdict(0.8, True))]
+
+        judge = Corrected(Busy())
+        verdicts = crawled(judge, pages(2))
+        assert heard == ["connected", *[Verdict(0.3, False, why={"nothing": 0.3})] * 2]
+        assert verdicts["http://a.example/0"] == Verdict(0.8, True)
+
+
+class TestLabels:
+    def test_a_labelled_page_has_the_verdict_of_its_label(self) -> None:
+        judge, found = Corrected(Plain()), pages()
+        before = crawled(judge, found)
+        judge.teach({found[1][1].url: True})
+        after = before | dict(judge.revised())
+        verdict = after[found[1][1].url]
+        assert (verdict.relevance, verdict.on_topic) == (1.0, True)
+        assert verdict.why == {LABELS: 0.7, "nothing": 0.3}
+        assert asyncio.run(judge.judge(found[1][1])) == verdict
+
+    def test_a_few_teach_what_similar_pages_are(self) -> None:
+        judge, found = Corrected(keywords()), pages()
+        before = crawled(judge, found)
+        judge.teach({page.url: about == "sky" for about, page in found[:6]})
+        few = before | dict(judge.revised())
+        assert accuracy(before, found) < 0.6 < 0.7 <= accuracy(few, found)
+        judge.teach({page.url: about == "sky" for about, page in found[:20]})
+        after = few | dict(judge.revised())
+        assert accuracy(after, found) >= 0.95
+        assert judge.flipped_ == sum(few[url].on_topic != after[url].on_topic for url in few)
+        new = pages(40, seed=2)
+        judged = {page.url: asyncio.run(judge.judge(page)) for _, page in new[6:]}
+        assert accuracy(judged, new[6:]) >= 0.95
+
+    def test_some_wrong_labels_do_little_harm(self) -> None:
+        found = pages(200)
+        for seed in range(3):
+            judge, chance = Corrected(keywords()), random.Random(seed)
+            before = crawled(judge, found)
+            labels = {page.url: (about == "sky") != (chance.random() < 0.1) for about, page in found[:40]}
+            judge.teach(labels)
+            after = before | dict(judge.revised())
+            assert accuracy(after, found[40:]) >= 0.85 > 0.6 > accuracy(before, found[40:])
+
+    def test_one_label_is_not_believed_everywhere(self) -> None:
+        judge, found = Corrected(keywords()), pages()
+        before = crawled(judge, found)
+        sky = next(page.url for about, page in found if about == "sky" and before[page.url].on_topic)
+        judge.teach({sky: False})
+        after = before | dict(judge.revised())
+        assert accuracy(after, found) >= accuracy(before, found) - 0.25
+
+    def test_taking_all_back_is_as_if_there_had_been_none(self) -> None:
+        judge, found = Corrected(keywords()), pages()
+        before = crawled(judge, found)
+        judge.teach({page.url: about == "sky" for about, page in found[:6]})
+        after = before | dict(judge.revised())
+        judge.teach({})
+        again = after | dict(judge.revised())
+        for url, verdict in before.items():
+            assert again[url].on_topic == verdict.on_topic
+            assert again[url].relevance == pytest.approx(verdict.relevance, abs=1e-3)
+        assert asyncio.run(judge.judge(found[0][1])) == before[found[0][1].url]
+
+    def test_the_judge_inside_learns_from_its_own_verdicts(self) -> None:
+        learned: list[Verdict] = []
+
+        class Learner(Plain):
+            def learn(self, visit: Visit) -> None:
+                learned.append(visit.verdict)
+
+        judge = Corrected(Learner())
+        judge.connect(CrawlDb(":memory:").open())
+        judge.teach({"http://a.example/0": True})
+        page = pages(1)[0][1]
+        verdict = asyncio.run(judge.judge(page))
+        assert verdict.on_topic
+        judge.learn(visit_of(page, verdict))
+        assert learned == [Verdict(0.3, False, why={"nothing": 0.3})]
+
+    def test_a_page_judged_before_the_labels_came_is_revised_in_its_turn(self) -> None:
+        judge, (_, page) = Corrected(Plain()), pages(1)[0]
+        judge.connect(CrawlDb(":memory:").open())
+        verdict = asyncio.run(judge.judge(page))
+        judge.teach({page.url: True})
+        assert judge.revised() == []
+        judge.learn(visit_of(page, verdict))
+        assert [(url, now.on_topic) for url, now in judge.revised()] == [(page.url, True)]
+
+    def test_labels_of_pages_not_fetched_yet_teach_when_they_are(self) -> None:
+        judge, found = Corrected(keywords()), pages()
+        judge.connect(CrawlDb(":memory:").open())
+        judge.teach({page.url: about == "sky" for about, page in found[:10]})
+        verdicts = {}
+        for _, page in found:
+            verdict = asyncio.run(judge.judge(page))
+            judge.learn(visit_of(page, verdict))
+            verdicts[page.url] = verdict
+            verdicts |= judge.revised()
+        assert accuracy(verdicts, found) >= 0.85
+
+    def test_a_restart_changes_nothing(self) -> None:
+        notes, found = CrawlDb(":memory:").open(), pages()
+        judge, restarted = Corrected(keywords()), Corrected(keywords())
+        crawled(judge, found, notes)
+        labels = {page.url: about == "sky" for about, page in found[:6]}
+        judge.teach(labels)
+        assert judge.revised()
+        restarted.connect(notes)
+        restarted.teach(labels)
+        assert restarted.revised() == []
+        for _, page in pages(20, seed=5):
+            assert asyncio.run(restarted.judge(page)) == asyncio.run(judge.judge(page))
+
+    def test_what_the_judge_revises_is_corrected_too(self) -> None:
+        class Wavers(Plain):
+            news: Sequence[tuple[str, Verdict]] = ()
+
+            def revised(self) -> Sequence[tuple[str, Verdict]]:
+                news, self.news = self.news, ()
+                return news
+
+        inner, found = Wavers(), pages(20)
+        judge = Corrected(inner)
+        crawled(judge, found)
+        judge.teach({page.url: about == "sky" for about, page in found[:10]})
+        judge.revised()
+        inner.news = [(found[0][1].url, Verdict(0.9, True)), (found[12][1].url, Verdict(0.9, True))]
+        revised = dict(judge.revised())
+        assert not revised[found[0][1].url].on_topic
+        assert revised[found[12][1].url].relevance < 0.9
+        judge.teach({})
+        assert dict(judge.revised())[found[12][1].url].relevance == 0.9
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+def test_labels_teach_every_kind_of_judge(kind: str, tmp_path: Path) -> None:
+    """What each example's topic is about has nothing to do with the sky: only the labels tell."""
+    shutil.copytree(EXAMPLES / kind, tmp_path / kind)
+    judge, found = Corrected(build.make_judge(*config.load(tmp_path / kind))), pages(60)
+    before = crawled(judge, found)
+    judge.teach({page.url: about == "sky" for about, page in found[:20]})
+    after = before | dict(judge.revised())
+    assert accuracy(after, found[20:]) >= max(0.9, accuracy(before, found[20:]))
