@@ -1,9 +1,9 @@
-"""Which part of `learned` brings what? The full model, each part removed, each single strategy, and the oracle.
+"""What does each part of `learned` contribute? The full model, each part removed, each single strategy, and the oracle.
 
-    python bench/ablation.py WEBS --out out/ablation --report docs/learned.md
+    python bench/ablation.py WEBS --out out/ablation --report docs/learned-ablation.md
 
-WEBS is a folder with the recorded webs that examples/lab/webkb.toml and uic.toml name. What chance has a part in is run
-with five seed numbers. All runs of a task share one process, which parses and judges each page once.
+WEBS is a folder with the recorded webs that examples/lab/webkb.toml and uic.toml name. What depends on chance is run
+with five random seeds. All runs of a task share one process, which parses and judges each page once.
 """
 
 import argparse
@@ -33,26 +33,26 @@ TUNED = ("texas course", "texas faculty", "texas student", "uic health")  # wher
 SINGLE = ("breadth-first", "best-first", "hard-focus", "link-context", "opic", "otie", "rules")
 GROUPS = {
     "parent relevance": ["parent"],
-    "words around it": ["context"],
-    "its own words": ["own"],
-    "where words led elsewhere": ["elsewhere"],
+    "words around the link": ["context"],
+    "the link's own words": ["own"],
+    "link words from `rules.json`": ["elsewhere"],
     "sibling yield": ["siblings", "part", "near", "untested"],
     "place on the page": ["near"],
-    "trying what is untested": ["untested"],
+    "untested siblings": ["untested"],
     "part of the host": ["area"],
-    "host and kind of address": ["host", "place"],
+    "host and kind of URL": ["host", "place"],
     "class of the page": ["class", "leads"],
-    "what words brought": ["words"],
+    "word yield": ["words"],
     "cash": ["cash"],
     "depth": ["depth"],
-    "telling twins": ["twin"],
+    "twin detection": ["twin"],
 }
 BEFORE = ("parent", "context", "own", "elsewhere", "cash", "depth", "twin")
 PARTS: dict[str, dict[str, Any]] = {
     **{f"without {name}": {"without": gone} for name, gone in GROUPS.items()},
     "without learned weights": {"speed": 0.0},
     "without credit to ancestors": {"credit": 0.0},
-    "without looking around": {"explore": 0},
+    "without exploring": {"explore": 0},
     "only what is known before the visit": {
         "without": [name for name in PRIOR if name not in BEFORE],
         "speed": 0.0,
@@ -184,7 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("webs", type=Path)
     parser.add_argument("--out", type=Path, default=Path("out/ablation"))
-    parser.add_argument("--report", type=Path, default=HOME / "docs" / "learned.md")
+    parser.add_argument("--report", type=Path, default=HOME / "docs" / "learned-ablation.md")
     parser.add_argument("--seeds", type=int, default=5, help="of the full model")
     parser.add_argument("--part-seeds", type=int, default=2, help="of the model with a part removed")
     parser.add_argument("--tasks", default="", help="only tasks whose name holds this")

@@ -135,21 +135,38 @@ def measure(kind: str, site: GeneratedWeb, most: int, work: Path) -> dict[str, A
     return found | commands(folder, work)
 
 
+BARS = {  # at the last point: the most that is allowed
+    "memory_mb": {"best-first": 600, "learned": 800},
+    "restart_s": dict.fromkeys(STRATEGIES, 15),
+    "exit_s": dict.fromkeys(STRATEGIES, 3),
+    **dict.fromkeys(("show_s", "why_seed_s", "why_fetched_s", "why_waiting_s"), dict.fromkeys(STRATEGIES, 2)),
+}
+
+
 def report(results: dict[str, dict[str, Any]]) -> None:
-    for kind, found in results.items():
-        print(f"{kind}: {found['pages']:,} pages, {found['known']:,} known URLs")
-        for place in found["points"]:
-            growth = place["us_per_page"] / found["points"][0]["us_per_page"]
-            beside = ""
-            if kind != STRATEGIES[0] and STRATEGIES[0] in results:
-                plain = next(at_ for at_ in results[STRATEGIES[0]]["points"] if at_["known"] == place["known"])
-                beside = f", {place['us_per_page'] / plain['us_per_page']:.2f} of {STRATEGIES[0]}'s"
-            print(
-                f"  {place['known']:9,} known  {place['us_per_page']:6,.0f} us CPU/page"
-                f" ({growth:.2f} of its first{beside})  {place['memory_mb']:5,.0f} MB"
-            )
-        rest = {name: value for name, value in found.items() if isinstance(value, float)}
-        print("  " + "  ".join(f"{name} {value:,.1f}" for name, value in rest.items()), flush=True)
+    """A column for each strategy, a row for each figure."""
+    rows: list[tuple[str, list[str]]] = [("pages", [f"{found['pages']:,}" for found in results.values()])]
+    points = next([place["known"] for place in found["points"]] for found in results.values())
+    for at_, known in enumerate(points):
+        places = [found["points"][at_] for found in results.values()]
+        cpu = [place["us_per_page"] for place in places]
+        first = [found["points"][0]["us_per_page"] for found in results.values()]
+        rows.append((f"{known:,} known: us CPU/page", [f"{value:,.0f}" for value in cpu]))
+        rows.append(("  over its first", [f"{now / then:.2f}" for now, then in zip(cpu, first, strict=True)]))
+        if len(results) > 1:
+            rows.append((f"  over {next(iter(results))}", [f"{value / cpu[0]:.2f}" for value in cpu]))
+        rows.append(("  MB", [f"{place['memory_mb']:,.0f}" for place in places]))
+    for name in next(iter(results.values())):
+        if isinstance(next(iter(results.values()))[name], float) or name in BARS:
+            cells = [_beside_bar(found[name], BARS.get(name, {}).get(kind)) for kind, found in results.items()]
+            rows.append((name, cells))
+    print("".join(f"{kind:>26}" for kind in ["", *results]))
+    for title, cells in rows:
+        print(f"{title:26}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
+
+
+def _beside_bar(value: float, bar: float | None) -> str:
+    return f"{value:,.1f}" + (f" (bar {bar})" if bar else "")
 
 
 def child(folder: Path, most: int, rows_file: str) -> None:
@@ -176,9 +193,9 @@ def main() -> None:
     with TemporaryDirectory() as name:
         for kind in [given.only] if given.only else STRATEGIES:
             results[kind] = measure(kind, site, given.known, Path(name))
-            report({STRATEGIES[0]: results[STRATEGIES[0]], kind: results[kind]} if len(results) > 1 else results)
-    if given.out:
-        given.out.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2))
+            report(results)
+            if given.out:
+                given.out.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write docs/command-line.md anew from the commands' own help: python scripts/command_line.py"""
+"""Regenerate docs/command-line.md from the help texts of the commands: python scripts/command_line.py"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,18 +12,18 @@ PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 INTRODUCTION = """\
 # Command line
 
-Exit codes: 0 done, 1 a crawl that has no pages at all (its last lines name the seeds that failed, and why) or a
-`lycosa check` that found something, 2 bad input (one line on the standard error says what and where), 70 a bug in a judge or
-a strategy (one line names it; `crawl.log` has the traceback), 130 stopped by the user. Whatever runs long shows progress:
-live on a terminal, as plain lines elsewhere, on the standard error with `--json`. Ctrl-C stops cleanly; the same command goes
-on. `lycosa --verbose COMMAND` prints what is logged.
+Exit codes: 0 success; 1 a crawl without any pages (its last lines name the seeds that failed, and why), or problems found by
+`lycosa check`; 2 bad input (one line on standard error says what and where); 70 a bug in a judge or strategy (one line names it,
+`crawl.log` has the traceback); 130 stopped by the user. Long-running commands show progress: live on a terminal, as plain lines
+elsewhere, on standard error with `--json`. Ctrl-C stops cleanly; the same command continues. `lycosa --verbose COMMAND` prints
+the log.
 
-This page is made from `--help` by `scripts/command_line.py`.
+This page is generated from `--help` by `scripts/command_line.py`.
 """
 
 
 def helps(words: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Each command with its help, groups after their own commands' names."""
+    """Each command with its help text; a group comes before its commands."""
     text = (
         CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "100", "TERM": "dumb"}, prog_name="lycosa").output
     )

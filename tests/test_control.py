@@ -229,7 +229,7 @@ async def test_orders_from_other_processes_outlive_a_kill(tmp_path: Path) -> Non
         assert (code, out) == (0, "1 seed added\n")
         code, out, errors = await lycosa("exclude", folder, victim)
         assert (code, out) == (2, "")
-        assert "would be dropped; nothing was changed: --yes excludes it without asking" in errors
+        assert "would be dropped; nothing was changed; --yes skips the question" in errors
         code, out, _ = await lycosa("exclude", folder, victim, "--yes")
         assert code == 0
         assert int(out.split(": ")[1].split()[0]) > 0
@@ -257,7 +257,7 @@ async def test_stop_waits_for_the_end_and_without_a_crawl_there_is_nothing_to_st
         crawling = await start("crawl", folder)
         await watch.requests(20)
         code, out, _ = await lycosa("resume", folder)
-        assert (code, out) == (0, "not paused: it is crawling\n")
+        assert (code, out) == (0, "it is not paused\n")
         code, out, _ = await lycosa("stop", folder)
         assert (code, out) == (0, f"stopped. Continue with: lycosa crawl {folder}\n")
         told, _ = await crawling.communicate()

@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -56,7 +57,7 @@ def test_every_strategy_has_a_page_that_names_its_keys(kind: str) -> None:
             assert f"`{name}`" in text, f"{kind}: {name} is not documented"
 
 
-@pytest.mark.parametrize("section", ["scope", "fetch", "limits", "store"])
+@pytest.mark.parametrize("section", ["scope", "fetch", "limits", "recall", "store"])
 def test_every_key_of_crawl_toml_is_documented(section: str) -> None:
     text = (DOCS / "crawl-folder.md").read_text()
     for field in msgspec.structs.fields(config.Config):
@@ -83,7 +84,7 @@ def test_examples_build_a_judge_and_a_strategy(path: Path) -> None:
 
 def test_the_template_names_real_keys_with_their_defaults() -> None:
     given = tomllib.loads(TEMPLATE)
-    for section in ("scope", "fetch", "limits", "store"):
+    for section in ("scope", "fetch", "limits", "recall", "store"):
         defaults = msgspec.to_builtins(getattr(config.Config(), section))
         for key, value in given[section].items():
             if key != "user_agent":
@@ -92,7 +93,7 @@ def test_the_template_names_real_keys_with_their_defaults() -> None:
 
 def run_as_written(block: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A block of shell commands, but for the installation, the port, and waits that last as long as needed."""
-    lines = block.removeprefix("sh\n").replace("pip install .\n", "")
+    lines = re.sub("^pip install .*\n", "", block.removeprefix("sh\n"), flags=re.MULTILINE)
     lines = lines.replace("--port 8000", "--port 0 > served").replace("<<'TOML'", "<<TOML").replace("8000", "$port")
     ready = "until port=$(grep -oE '[0-9]+' served); do kill -0 %1; sleep 0.1; done"  # it prints the port it chose
     running = "for _ in $(seq 600); do [ -S stars/crawl.sock ] && break; sleep 0.1; done"
@@ -121,11 +122,35 @@ def test_the_ten_lines_of_the_readme_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("processes")
+def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
+    blocks = (DOCS / "tutorial.md").read_text().split("```")[1::2]
+    done = run_as_written("".join(block.removeprefix("sh\n") for block in blocks if block.startswith("sh\n")), tmp_path)
+    assert done.returncode == 0, done.stderr
+    for printed in ("on topic, relevance 0.562", "limit of 150 pages", "150 pages re-judged", "Fetched because"):
+        assert printed in done.stdout
+        assert any(printed in block for block in blocks), f"not in the tutorial: {printed}"
+    focused, plain = (int(found) for found in re.findall(r"100 pages in .*?, (\d+) relevant", done.stdout))
+    assert focused > 2 * plain
+    assert "<svg" in (tmp_path / "stars" / "report.html").read_text()
+    with (tmp_path / "stars.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) > 40
+
+
+def test_tests_that_the_guarantees_name_exist() -> None:
+    named = re.findall(r"`(?:[\w/]+/)?(test_\w+\.py)(?:::(\w+))?`", (DOCS / "guarantees.md").read_text())
+    assert len(named) > 30
+    for file, test in named:
+        sources = [path.read_text() for path in (ROOT / "tests").rglob(file)]
+        assert sources, file
+        assert any(test in source for source in sources), f"{file}::{test}"
+
+
+@pytest.mark.xdist_group("processes")
 def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
     shell, python = (DOCS / "session.md").read_text().split("```")[1:4:2]
     done = run_as_written(shell, tmp_path)
     assert done.returncode == 0, done.stderr
-    for told in ("paused", "1 seed added", "sara0.localhost excluded", "running: paused", "crawling again", "stopped."):
+    for told in ("paused", "1 seed added", "sara0.localhost excluded", "running: paused", "resumed", "stopped."):
         assert told in done.stdout
     before = shell.partition("lycosa crawl")[0]
     code = python.removeprefix("python\n").replace("limits.pages=50", "limits.pages=5")
@@ -135,6 +160,18 @@ def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
     assert "URLs would be dropped" in done.stdout
     assert "ended limit of 5 pages" in done.stdout
     assert done.stdout.endswith("5 pages\n")
+
+
+@pytest.mark.xdist_group("processes")
+def test_recall_is_estimated_as_written(tmp_path: Path) -> None:
+    block = (DOCS / "recall.md").read_text().partition("## An example that runs")[2].split("```")[1]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ready = f"until (: < /dev/tcp/127.0.0.1/{port}) 2>/dev/null; do kill -0 %1; sleep 0.1; done"
+    done = run_as_written(block.replace("8000", str(port)).replace("sleep 2", ready), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "ended: limit of 80 % recall" in done.stdout
+    assert re.search(r"About \d+ % found: \d\d of 20 held-out pages", done.stdout)
 
 
 def test_one_crawl_in_the_lab_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from lycosa import config
 from lycosa.clock import WallClock
 from lycosa.output.report import read_report
+from lycosa.parse import content_digest
 from lycosa.run import Run
 from lycosa.store.db import CrawlDb
 
@@ -70,5 +71,32 @@ async def test_the_count_survives_a_restart(tmp_path: Path, site: Any) -> None:
     summary = await crawl(tmp_path, site, 2 + PAGES)
     assert (summary["pages"], summary["duplicates"]) == (2, 2 + PAGES)
     assert msgspec.json.decode((tmp_path / "summary.json").read_bytes())["pages"] == 2
+    summary = await crawl(tmp_path, site, COPIES + PAGES)
+    assert (summary["pages"], summary["duplicates"]) == (2 + PAGES, COPIES - 1)
+
+
+def digests(folder: Path) -> set[str]:
+    db = CrawlDb(folder / "crawl.db", readonly=True).open()
+    try:
+        return {digest for (digest,) in db.execute("SELECT digest FROM visits WHERE digest != ''")}
+    finally:
+        db.close()
+
+
+async def test_digests_cannot_be_foretold(tmp_path: Path, site: Any) -> None:
+    """Or somebody could make a page that passes for another, which would then count as its duplicate."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        await crawl(tmp_path / name, site, 5)
+    assert not digests(tmp_path / "one") & digests(tmp_path / "two")
+
+
+async def test_a_crawl_that_began_without_a_secret_goes_on_without_one(tmp_path: Path, site: Any) -> None:
+    await crawl(tmp_path, site, 5)
+    db = CrawlDb(tmp_path / "crawl.db").open()
+    db.execute("UPDATE visits SET digest = ? WHERE digest != '' AND n > 1", (content_digest(b"<p>telescope"),))
+    db.execute("DELETE FROM meta WHERE key = 'secret'")
+    db.commit()
+    db.close()
     summary = await crawl(tmp_path, site, COPIES + PAGES)
     assert (summary["pages"], summary["duplicates"]) == (2 + PAGES, COPIES - 1)

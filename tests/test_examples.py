@@ -21,6 +21,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 SUBJECTS = {
     "keywords": {"spiders"},
     "tids": {"spiders"},
+    "sentence": {"spiders"},
     "examples": {"lighthouses"},
     "ontology": {"birds"},
     "taxonomy": {"astronomy", "geology"},

@@ -406,7 +406,12 @@ class TestBugs:
     ) -> None:
         monkeypatch.setitem(STRATEGIES, "fragile", Fragile)
         write(tmp_path)
-        options = ["--set", "strategy.after=0", "--set", "fetch.proxy=http://127.0.0.1:1", "--set", "fetch.retries=0"]
+        options = [
+            "--set",
+            "strategy.after=0",
+            "--set",
+            'seeds=["http://127.0.0.1/"]',
+        ]  # a private address fails at once
         arguments = ["lycosa", "crawl", str(tmp_path), "--strategy", "fragile", *options]
         monkeypatch.setattr(sys, "argv", arguments)
         with pytest.raises(SystemExit) as ended:

@@ -37,7 +37,7 @@ def test_the_reference_has_the_docstrings(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
     for words in (
         "lycosa.CrawlFolder.crawl",
-        "Start the crawl, or go on with it",
+        "Start or continue the crawl",
         "lycosa.compare",
         "lycosa.Topic.test",
     ):

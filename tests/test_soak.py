@@ -32,6 +32,15 @@ def test_a_tiny_round_with_one_kill(tmp_path: Path) -> None:
     assert "seed 1: 1 rounds, 1 faults; all 2 crawls as they should be" in ended.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("processes")
+def test_a_small_crawl_with_a_second_without_a_network() -> None:
+    command = [sys.executable, str(SOAK / "outage.py"), "--pages", "30", "--seconds", "1"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "30 of 30 pages" in ended.stdout
+
+
 def outcome(soak: Any, web: Any, **changes: Any) -> Any:
     """Of a crawl of the web that brought back everything, but for these changes."""
     known, good = web.expected()
@@ -82,13 +91,26 @@ def test_what_differs_is_named(soak: Any) -> None:
         (["1.0 S 1 H /a", "2.0 E 1 full 0.0", "2.5 S 2 H /b"], ["1 requests too early: H/b (rest after a slow reply"]),
         (["1.0 S 1 H /a", "1.2 S 2 H /b", "1.5 E 1 cut 0.0"], ["1 requests while another was under way: H/b"]),
         (["5.0 S 1 H /a", "5.0 E 1 full 1", "5.3 S 2 H /b"], []),  # the crawler died before it could read the reply
+        (
+            ["1.0 S 1 H /robots.txt", "1.1 E 1 full 0.0", "2.0 S 2 H /private/1"],
+            ["1 requests robots.txt forbids: H/private/1"],
+        ),
+        (["1.0 S 1 H /robots.txt", "1.1 E 1 cut 0.0 wild", "2.0 S 2 H /private/1"], []),  # it served rubbish instead
     ],
 )
 def test_the_servers_log_tells_who_was_impolite(soak: Any, tmp_path: Path, log: list[str], said: list[str]) -> None:
     web = soak("web").Web(1, PORT, 60)
-    host = web.sites[0].host
+    host = web.sites[7].host
     path = tmp_path / "server.log"
     path.write_text("\n".join(log).replace("H", host) + "\n")
     lines = soak("check").impolite(web, path, forgiven=[(4.9, 5.1)])
     assert len(lines) == len(said)
     assert all(line.startswith(start.replace("H", host)) for line, start in zip(lines, said, strict=True))
+
+
+def test_every_address_of_the_web_has_an_answer(soak: Any) -> None:
+    """Whole, or one of the broken ones."""
+    web, replies = soak("web").Web(1, PORT, 60), soak("replies")
+    for url, spot in web.spots.items():
+        sound, _, _ = replies.answer(web, url, spot.fails)
+        assert bool(sound) == (spot.kind not in replies.BROKEN), url

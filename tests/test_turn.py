@@ -92,7 +92,7 @@ async def test_a_judge_that_waits_has_learned_exactly_what_is_stored(
     lives: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(JUDGES, "slow", msgspec.defstruct("Made", []))
-    monkeypatch.setattr(build, "make_judge", lambda settings, source: Slow())
+    monkeypatch.setattr(build, "make_judge", lambda settings, source, *more: Slow())
     monkeypatch.setattr("lycosa.run.make_stamp", lambda judge, kind, folder: None)
     monkeypatch.setattr("lycosa.run.what_changed", lambda db, judge, now: [])
     limits = "[limits]\npages = 150\n[fetch]\nconcurrency = 8\ndelay_s = 0.0\ndelay_factor = 0.0\n"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa import urls
-from lycosa.urls import Base, canonical, fingerprint, from_person, host, hostname, origin, path_and_query, repeats
+from lycosa.urls import Base, canonical, from_person, host, hostname, origin, path_and_query, repeats
 
 BASE = "http://example.org/a/b.html?q=1"
 
@@ -103,12 +103,6 @@ def test_hostname(url: str, name: str) -> None:
 def test_a_canonical_url_always_has_a_path() -> None:
     assert path_and_query(canonical("http://example.org")) == "/"
     assert path_and_query(canonical("http://example.org?x=1")) == "/?x=1"
-
-
-def test_fingerprints_are_64_bits_and_stay_the_same() -> None:
-    assert fingerprint("http://example.org/") == 13_203_927_043_952_424_321
-    assert 0 <= fingerprint("\u00e4") < 2**64
-    assert len({fingerprint(f"http://example.org/{number}") for number in range(10_000)}) == 10_000
 
 
 @pytest.mark.parametrize(

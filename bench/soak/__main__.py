@@ -88,7 +88,7 @@ class Soak:
         for old in (folder, notes):
             shutil.rmtree(old, ignore_errors=True)
         web, began = server.web, time.monotonic()
-        write_folder(folder, web, strategy, chance.choice((8, 32, 64)))
+        write_folder(folder, web, strategy, chance.choice((8, 32, 64)), chance.choice((0.0, 0.0, 0.9)))
         stage = Stage(server, folder, notes, self.disk)
         faults: list[tuple[str, str]] = []
         every = 3 * peaceful.requests // (2 * len(plan) + 2) if peaceful else 0
@@ -154,7 +154,7 @@ class Soak:
         shutil.rmtree(kept, ignore_errors=True)
         kept.mkdir(parents=True)
         for part in (self.disk.folder / "crawl", self.work / "notes"):
-            shutil.copytree(part, kept / part.name)
+            shutil.copytree(part, kept / part.name, ignore=shutil.ignore_patterns("*.sock"))
         print(f"    kept in {kept}" + (f"; again: python bench/soak {self._options(number)}" if number else ""))
 
     def _options(self, number: int) -> str:
@@ -186,10 +186,10 @@ def parse() -> Namespace:
     options.add_argument("--minutes", type=float, default=10, help="begin no further round after these")
     options.add_argument("--rounds", type=int, default=0, help="at most so many; 0: as many as there is time for")
     options.add_argument("--round", type=int, default=0, help="only this one")
-    options.add_argument("--pages", type=int, default=240, help="about so many pages in each web")
-    options.add_argument("--webs", type=int, default=6, help="so many different webs")
+    options.add_argument("--pages", type=int, default=120, help="about so many pages in each web")
+    options.add_argument("--webs", type=int, default=4, help="so many different webs")
     options.add_argument("--plain", action="store_true", help="webs without redirects and without hostile replies")
-    options.add_argument("--faults", type=int, default=7, help="in each round, if the crawl lasts that long")
+    options.add_argument("--faults", type=int, default=8, help="in each round, if the crawl lasts that long")
     options.add_argument("--only", type=_kinds, default=[], help=f"kinds of faults: {','.join(FAULTS)}")
     options.add_argument("--out", type=Path, default=Path("bench-out/soak"), help="where rounds that differ are kept")
     return options.parse_args()

@@ -119,7 +119,8 @@ def _misplaced(outcome: Outcome) -> set[str]:
 
 
 def _changed(outcome: Outcome, peaceful: Outcome | None) -> set[str]:
-    """URLs whose visit ended otherwise. Which of several redirects to a page brings it is a matter of time."""
+    """URLs whose visit ended otherwise. Which of several redirects to a page brings it is a matter of time, and so is
+    in which way the last try failed at a URL that never answers."""
     if not peaceful:
         return set()
     before = {url: error for url, _, error, _, _ in peaceful.visits}
@@ -128,10 +129,12 @@ def _changed(outcome: Outcome, peaceful: Outcome | None) -> set[str]:
         f"{url} ({before[url] or 'a page'} -> {error or 'a page'})"
         for url, error in now.items()
         if url in before and before[url] != error and not {before[url], error} & _REDIRECTED
+        if not {before[url], error} <= _PASSING
     }
 
 
 _REDIRECTED = {"redirect-known", "redirect-loop", "redirect-limit"}
+_PASSING = {"timeout", "connect", "disconnected", "incomplete"}
 
 
 class Request(Struct):
@@ -143,6 +146,7 @@ class Request(Struct):
     ended: float = 0.0  # when its answer was about to be complete, or the crawler left
     how: str = "cut"
     rest_s: float = 0.0
+    is_wild: bool = False  # was the answer rubbish?
 
 
 def read_log(path: Path) -> list[Request]:
@@ -153,7 +157,8 @@ def read_log(path: Path) -> list[Request]:
             requests[number] = Request(float(at), host=first, path=second)
         else:
             request = requests[number]
-            request.ended, request.how, request.rest_s = float(at), first, float(second)
+            rest_s, _, wild = second.partition(" ")
+            request.ended, request.how, request.rest_s, request.is_wild = float(at), first, float(rest_s), bool(wild)
     return list(requests.values())
 
 
@@ -165,9 +170,11 @@ def impolite(web: Web, log: Path, forgiven: list[tuple[float, float]]) -> list[s
     wrong: dict[str, list[str]] = defaultdict(list)
     for host, requests in by_host.items():
         site = web.by_host[host]
-        delay_s = DELAY_S
+        delay_s, forbids = DELAY_S, True
         for before, after in zip([None, *requests], requests, strict=False):
-            if site.disallows(after.path):
+            if before and before.path == "/robots.txt":
+                forbids = not before.is_wild  # rubbish forbids nothing
+            if forbids and site.disallows(after.path):
                 wrong["requests robots.txt forbids"].append(f"{host}{after.path}")
             if before is None:
                 continue

@@ -92,7 +92,7 @@ def dns(stage: Stage, chance: Random) -> str:
 
 
 def _outage(stage: Stage, chance: Random, switch: Callable[[bool], None]) -> str:
-    seconds = chance.uniform(1.0, 8.0)
+    seconds = chance.uniform(0.5, 4.0)
     switch(True)
     try:
         stage.until(lambda: False, seconds)

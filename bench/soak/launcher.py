@@ -1,9 +1,10 @@
 """Runs the command line of Lycosa in a process whose clock, names, network and descriptors can be tampered with.
 
-python launcher.py CONTROL CLOCK_S FILES NAMES lycosa-arguments...
+python launcher.py CONTROL CLOCK_S FILES NAMES PAUSE_S lycosa-arguments...
 
 CONTROL is a descriptor to read commands from, CLOCK_S how far the clock is off from the start, FILES a limit on
-descriptors (0: none), NAMES a JSON file of host names and their addresses. Commands, one a line:
+descriptors (0: none), NAMES a JSON file of host names and their addresses, PAUSE_S how soon the network is tried again
+in an outage. Commands, one a line:
 
     clock SECONDS          move the wall clock; the monotonic one goes on as it does
     dns fail|hang|up       the name server
@@ -95,7 +96,7 @@ def obey(control: int) -> None:
 
 
 def main() -> None:
-    control, clock_s, files, names = sys.argv[1:5]
+    control, clock_s, files, names, pause_s = sys.argv[1:6]
     CLOCK[0] = float(clock_s)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     if int(files):
@@ -103,9 +104,11 @@ def main() -> None:
     tamper_with_clock()
     tamper_with_network(json.loads(Path(names).read_text()))
     threading.Thread(target=obey, args=(int(control),), daemon=True).start()
-    sys.argv[:] = ["lycosa", *sys.argv[5:]]
+    sys.argv[:] = ["lycosa", *sys.argv[6:]]
     from lycosa.__main__ import main as lycosa
+    from lycosa.fetch import outage
 
+    outage.FIRST_PAUSE_S = float(pause_s)
     lycosa()
 
 

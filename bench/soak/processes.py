@@ -13,6 +13,7 @@ from pathlib import Path
 from web import DELAY_FACTOR, DELAY_S, MAX_DELAY_S, MAX_REDIRECTS, WORDS, Web
 
 HERE = Path(__file__).parent
+SHORT_PAUSE_S = 0.5  # before the network is tried again: the sooner, the more faults fit into an hour
 FOLDER = f"""\
 seeds = "seeds.txt"
 
@@ -29,6 +30,7 @@ max_depth = 0
 [fetch]
 user_agent = "Soak/1"
 concurrency = {{concurrency}}
+focus = {{focus}}
 delay_s = {DELAY_S}
 delay_factor = {DELAY_FACTOR}
 max_delay_s = {MAX_DELAY_S}
@@ -49,10 +51,10 @@ warc_max_bytes = 1_000_000
 """
 
 
-def write_folder(folder: Path, web: Web, strategy: str, concurrency: int) -> None:
+def write_folder(folder: Path, web: Web, strategy: str, concurrency: int, focus: float) -> None:
     folder.mkdir(parents=True)
     (folder / "seeds.txt").write_text("\n".join(web.seeds) + "\n")
-    (folder / "crawl.toml").write_text(FOLDER.format(strategy=strategy, concurrency=concurrency))
+    (folder / "crawl.toml").write_text(FOLDER.format(strategy=strategy, concurrency=concurrency, focus=focus))
 
 
 def free_port() -> int:
@@ -67,6 +69,7 @@ class WebServer:
     def __init__(self, web: Web) -> None:
         self.web = web
         numbers = {"--seed": web.seed, "--port": web.port, "--pages": web.pages, "--plain": int(web.plain)}
+        numbers["--hosts"] = web.hosts
         command = [sys.executable, str(HERE / "server.py"), *(str(part) for pair in numbers.items() for part in pair)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -121,7 +124,9 @@ class Log:
 class Crawler:
     """One `lycosa crawl` in the launcher; `tell` sends the launcher a command."""
 
-    def __init__(self, folder: Path, notes: Path, clock_s: float = 0.0, files: int = 0) -> None:
+    def __init__(
+        self, folder: Path, notes: Path, clock_s: float = 0.0, files: int = 0, pause_s: float = SHORT_PAUSE_S
+    ) -> None:
         reading, self._control = os.pipe()
         self.notes = notes
         with (notes / "stderr.txt").open("ab") as errors:
@@ -129,7 +134,7 @@ class Crawler:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, str(HERE / "launcher.py"), str(reading), str(clock_s), str(files)),
-                    *(str(notes / "names.json"), "crawl", str(folder), "--json"),
+                    *(str(notes / "names.json"), str(pause_s), "crawl", str(folder), "--json"),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

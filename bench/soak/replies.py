@@ -121,9 +121,9 @@ def answer(web: Web, url: str, tries: int) -> tuple[bytes, float, float]:
         return reply, 0.0, RETRY_AFTER_S if b"Retry-After" in reply else 0.0
     if path.startswith("/robots-of-"):
         return http(rules(Site(site.host, site.ip)), Content_Type="text/plain"), 0.0, 0.0
-    if path.startswith("/endless/"):
+    if path.startswith("/on-and-on/"):
         hops, number = path.split("/")[2:]
-        return redirect(f"http://{site.host}/endless/{int(hops) + 1}/{number}"), 0.0, 0.0
+        return redirect(f"http://{site.host}/on-and-on/{int(hops) + 1}/{number}"), 0.0, 0.0
     spot = web.spots.get(url, Spot("missing"))
     if tries < spot.fails:
         return busy(503 if tries % 2 else 429), 0.0, RETRY_AFTER_S

@@ -8,6 +8,7 @@
 
 Each command is answered with a line. The log has a line when a request came and one when its answer was sent:
 `time S number host path` and `time E number full|cut seconds`, where the seconds are how long the host wants to rest.
+Behind them stands `wild` if the answer was rubbish.
 """
 
 import asyncio
@@ -104,6 +105,7 @@ class Server:
         number = self._number
         self._write(f"{started:.6f} S {number} {host} {path}")
         ended, how, rest_s = started, "cut", 0.0
+        wild = " wild" if self.is_wild and self.web.site(url).goes_wild else ""
         try:
             ended, rest_s = await self._send(url, reader, writer)
             how = "full"
@@ -111,7 +113,7 @@ class Server:
             ended = time.monotonic()
             writer.close()
         finally:
-            self._write(f"{ended:.6f} E {number} {how} {rest_s}")
+            self._write(f"{ended:.6f} E {number} {how} {rest_s}{wild}")
 
     async def _send(self, url: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[float, float]:
         """When the last byte was about to go, and how long the host wants to rest."""
@@ -197,12 +199,12 @@ async def obey(server: Server) -> None:
 
 def main() -> None:
     options = ArgumentParser(description=__doc__)
-    for name in ("seed", "port", "pages", "plain"):
+    for name in ("seed", "port", "pages", "plain", "hosts"):
         options.add_argument(f"--{name}", type=int, required=True)
     given = options.parse_args()
 
     async def run() -> None:
-        server = Server(Web(given.seed, given.port, given.pages, bool(given.plain)))
+        server = Server(Web(given.seed, given.port, given.pages, bool(given.plain), given.hosts))
         try:
             await obey(server)
         finally:

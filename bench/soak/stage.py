@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from processes import Crawler, Disk, Log, WebServer
+from processes import SHORT_PAUSE_S, Crawler, Disk, Log, WebServer
 
 STALL_S = 30.0  # no host ever wants more than three seconds of rest, so nobody is asked only when something is wrong
 STOP_S = 20.0  # to end after a signal
@@ -22,7 +22,9 @@ class Stalled(Exception):
 class Stage:
     """A crawl folder, whoever crawls in it, and what happened so far."""
 
-    def __init__(self, server: WebServer, folder: Path, notes: Path, disk: Disk) -> None:
+    def __init__(
+        self, server: WebServer, folder: Path, notes: Path, disk: Disk, pause_s: float = SHORT_PAUSE_S
+    ) -> None:
         self.server = server
         self.folder = folder
         self.notes = notes
@@ -34,6 +36,7 @@ class Stage:
         self.forgiven: list[tuple[float, float]] = []  # between these the crawl may have missed what hosts said
         self._disk = disk
         self._is_full = False
+        self._pause_s = pause_s
         notes.mkdir(parents=True)
         (notes / "names.json").write_text(json.dumps(server.web.names()))
         self.log = Log(notes / "server.log")
@@ -44,7 +47,7 @@ class Stage:
     def start(self, files: int = 0) -> None:
         assert self.crawler is None
         self.runs += 1
-        self.crawler = Crawler(self.folder, self.notes, self.clock_s, files)
+        self.crawler = Crawler(self.folder, self.notes, self.clock_s, files, self._pause_s)
         self.log.last_at = time.monotonic()
 
     def end(self, number: int) -> int | None:

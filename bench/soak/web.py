@@ -5,10 +5,12 @@ The soak and its server both build it from the same numbers, so the soak knows w
 
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import cycle
 from random import Random
 from urllib.parse import urlsplit
 
 DELAY_S, DELAY_FACTOR, MAX_DELAY_S = 0.05, 1.0, 3.0  # what the crawl promises its hosts: see folder.py
+LEAST_HOSTS = 24
 RETRY_AFTER_S = 2  # longer than a restart takes: it must not be forgotten
 CRAWL_DELAY_S, LONG_CRAWL_DELAY_S = 0.3, 2.0
 MAX_REDIRECTS, LONGEST_CHAIN = 10, 7
@@ -58,6 +60,7 @@ class Web:
     port: int
     pages: int = 240
     plain: bool = False
+    hosts: int = LEAST_HOSTS
     sites: list[Site] = field(default_factory=list)
     spots: dict[str, Spot] = field(default_factory=dict)
     seeds: list[str] = field(default_factory=list)
@@ -113,12 +116,12 @@ class Builder:
     # -- hosts --------------------------------------------------------------------------------------------------------
 
     def _make_sites(self) -> None:
-        for number in range(24):
+        for number in range(self.web.hosts):
             ip = f"127.0.7.{number + 1}"
             name = f"site{number:02}.test" if number % 2 else ip  # some need the name server, some do not
             self.web.sites.append(Site(f"{name}:{self.web.port}", ip))
         sites = self.web.sites
-        for site, robots in zip(sites, ["missing", "plain", "flaky", "long", "missing", "plain"] * 4, strict=True):
+        for site, robots in zip(sites, cycle(["missing", "plain", "flaky", "long", "missing", "plain"]), strict=False):
             site.robots = robots
         for site in sites[18:20]:
             site.is_dead = True
@@ -128,7 +131,7 @@ class Builder:
         self.lost.robots, self.lost.robots_at = "lost", f"http://{sites[18].host}/robots.txt"
         self.patient = sites[17]
         self.patient.robots, self.patient.crawl_delay_s = "plain", LONG_CRAWL_DELAY_S
-        self.ordinary = sites[:17]
+        self.ordinary = sites[:17] + sites[LEAST_HOSTS:]
         for site in self.ordinary[1:3]:
             site.robots, site.crawl_delay_s = "plain", CRAWL_DELAY_S
         for site in self.ordinary[3:5]:
@@ -201,7 +204,7 @@ class Builder:
                 self._link(url, 3)
         for size in (1, 2, 3, 2):
             self._make_loop(size)
-        endless = self._url("endless/0")
+        endless = self._url("on-and-on/0")
         self.web.spots[endless] = Spot("endless-redirect")
         self._link(endless)
 

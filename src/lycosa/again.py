@@ -25,6 +25,7 @@ _PATHS = {  # the keys that name files
     "topic": {"examples", "labels", "file"},
     "strategy": {"urls", "model"},
     "search": {"pages"},
+    "recall": {"known"},
 }
 
 
@@ -35,7 +36,7 @@ def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
     """
     _, source = config.load(directory)
     if new.exists() and (not new.is_dir() or any(new.iterdir())):
-        raise BadInput(f"{new}: exists already")
+        raise BadInput(f"{new}: already exists")
     db = CrawlDb(directory / "crawl.db", readonly=True).open()
     try:
         hubs = best_hubs(db, n_seeds, accepted)
@@ -77,6 +78,8 @@ def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]
 def _section_moved(section: str, names: set[str], keys: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
     if section == "topic" and keys.get("kind") == "ontology":
         names = names | {"idf"}  # of a tids topic it is no file but a formula
+    if section == "recall" and isinstance(keys.get("known"), list):
+        names = set()  # a list of URLs names no file
     return {name: _moved(value, folder, new) if name in names else value for name, value in keys.items()}
 
 

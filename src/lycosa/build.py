@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from lycosa import __version__, config, plugins, urls
 from lycosa.crawl import Crawl
 from lycosa.effects import Jobs
+from lycosa.estimate.held_out import HeldOut, leaving_out
 from lycosa.fetch.http import Http
 from lycosa.fetch.network import Network
 from lycosa.fetch.outage import Asks, Outage
@@ -28,11 +29,13 @@ from lycosa.pages import read_pages
 from lycosa.parse import HTML_TYPES, SITEMAP_TYPES, Guarded, HtmlParser, Parsers, content_digest
 from lycosa.plugged import Layers, Outlets, PluggedEngine
 from lycosa.plugins import Plugins
+from lycosa.recalling import Estimate, make_estimate
 from lycosa.seeds.engines import ENGINES, Engine, Search, make_engine, site_of
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
+from lycosa.store.secret import Digests
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
@@ -57,27 +60,29 @@ class Parts:
     strategy: Strategy
     search: SearchStep | None
     outlets: Outlets
+    recall: Estimate
 
 
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
     """All parts of the crawl in a folder; nothing is opened and nothing asked yet."""
     if settings.fetch.proxy and not urls.canonical(settings.fetch.proxy).startswith("http://"):
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
-    judge = make_judge(settings, source)
-    strategy = make_strategy(settings, source, judge)
-    parsers = make_parsers(settings)
     with source.placing():
         scope = make_scope(settings)
+        recall = make_estimate(folder, settings, scope.refuses)
+    judge = make_judge(settings, source, recall.held_out)
+    strategy = make_strategy(settings, source, judge)
+    parsers = make_parsers(settings)
     db = CrawlDb(folder / "crawl.db")
     corrected = Corrected(judge)
-    corrected.connect(db)
+    corrected.connect(db, at_once=settings.fetch.concurrency == 1)
     frontier = make_frontier(db, settings, scope, strategy, clock)
     http = Http(_accepting(settings), clock.now)
-    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock)
+    outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
     totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store), totals)
-    sinks: list[Sink] = [totals, store]
+    sinks: list[Sink] = [totals, store, recall]
     targets = strategy if isinstance(strategy, Targets) else None
     search = make_search(settings, source, db, frontier, targets, clock)
     if search:
@@ -86,9 +91,9 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     sinks.append(outlets)
     jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
     frontier.expect_scores(jobs.is_under_way)
-    reader = Guarded(parsers, folder)
-    crawl = Crawl(frontier, fetcher, reader, corrected, strategy, sinks, content_digest, db.turn, jobs)
-    kept = (store, totals, judge, corrected, strategy, search, outlets)
+    guarded, digests = Guarded(parsers, folder), Digests(db, content_digest)
+    crawl = Crawl(frontier, fetcher, guarded, corrected, strategy, sinks, digests, db.turn, jobs)
+    kept = store, totals, judge, corrected, strategy, search, outlets, recall
     return Parts(folder, settings, crawl, frontier, db, http, outage, *kept)
 
 
@@ -133,15 +138,15 @@ def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], so
         raise
 
 
-def make_judge(settings: config.Config, source: config.Source) -> Any:
-    """The judge of the topic, ready to judge."""
+def make_judge(settings: config.Config, source: config.Source, held_out: HeldOut | None = None) -> Any:
+    """The judge of the topic, ready to judge; it learns nothing from pages that are held out."""
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     kinds = judges()
     judge = make("topic", kinds, settings.topic, source)
     if hasattr(judge, "prepare"):
         with source.placing(), kinds.blaming(str(settings.topic["kind"]), "prepare"):
-            judge.prepare(source.path.parent, read_pages)
+            judge.prepare(source.path.parent, leaving_out(held_out or HeldOut(), read_pages))
     return judge
 
 

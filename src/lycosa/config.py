@@ -77,6 +77,15 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     pages: Whole = 1_000  # distinct HTML pages; the crawl also ends after as many duplicates
     relevant: Whole = 0
     seconds: Seconds = 0.0
+    recall: Annotated[float, Meta(ge=0, lt=1)] = 0.0  # share of the relevant pages, as far as can be told
+
+
+class Recall(Struct, frozen=True, forbid_unknown_fields=True):
+    """Pages on topic that the user knows; some are kept from the crawl, to see how many it finds by itself."""
+
+    known: list[str] | str = []  # URLs, or the name of a file with one a line
+    share: Annotated[float, Meta(gt=0, le=1)] = 0.2  # of them that is set aside; at least ten are
+    seed: Whole = 0  # of the draw
 
 
 class Store(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,6 +106,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     scope: Scope = Scope()
     fetch: Fetch = Fetch()
     limits: Limits = Limits()
+    recall: Recall = Recall()
     store: Store = Store()
     search: dict[str, Any] = field(default_factory=dict)  # its keys are known where the search step is built
 
@@ -152,15 +162,16 @@ def _convert(raw: dict[str, Any], source: Source) -> Config:
     except msgspec.ValidationError as error:
         key, problem = explain(error)
         raise source.blame(key, problem) from None
-    if problem := file_problem(found.seeds):
-        raise source.blame("seeds", problem)
+    for key, urls in (("seeds", found.seeds), ("recall.known", found.recall.known)):
+        if problem := file_problem(urls, key.rpartition(".")[2]):
+            raise source.blame(key, problem)
     return found
 
 
-def file_problem(seeds: list[str] | str) -> str:
-    """What is wrong with the name of a file of seeds; empty if nothing is."""
-    if isinstance(seeds, str) and "://" in seeds:
-        return f'{seeds!r} is a URL, but text alone names a file of URLs: write seeds = ["{seeds}"]'
+def file_problem(urls: list[str] | str, name: str = "seeds") -> str:
+    """What is wrong with the name of a file of URLs; empty if nothing is."""
+    if isinstance(urls, str) and "://" in urls:
+        return f'{urls!r} is a URL, but text alone names a file of URLs: write {name} = ["{urls}"]'
     return ""
 
 

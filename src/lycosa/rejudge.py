@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lycosa import config
+from lycosa import config, recalling
 from lycosa.build import build, make_frontier, make_scope
 from lycosa.clock import WallClock
 from lycosa.errors import StateError, plugin_error
@@ -164,6 +164,7 @@ class Replay:
         for name, part in (("judge", parts.judge), ("strategy", parts.strategy)):
             state = msgspec.json.encode(part.save()).decode() if isinstance(part, Stateful) else ""
             db.put(f"state:{name}", state)
+        recalling.save(parts.recall, db)
         db.put("strategy", str(parts.config.strategy["kind"]))
         write_stamp(db, make_stamp(parts.judge, str(parts.config.topic["kind"]), self.folder))
         scope = make_scope(parts.config, orders.exclusions(db))

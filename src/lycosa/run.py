@@ -11,7 +11,7 @@ from typing import IO, Any
 import msgspec
 from msgspec.structs import replace
 
-from lycosa import config
+from lycosa import config, recalling
 from lycosa.build import Parts, build
 from lycosa.errors import PluginError
 from lycosa.fetch.retries import is_passing
@@ -74,6 +74,7 @@ class Run:
         try:
             for excluded in orders.exclusions(db):
                 parts.frontier.scope.exclude(excluded.compiled())
+            recalling.resume(parts.recall, db)
             self._seeds = self._read_seeds(extra_seeds)
             self._load([seed.url for seed in self._seeds], retry_failed)
             if not self._seeds and not parts.frontier.outlook().known:
@@ -130,6 +131,7 @@ class Run:
         ]
         self.parts.crawl.seed(self._seeds)  # all of them: what one seed is worth may depend on how many there are
         refused |= {url: "host-closed" for url in found if url not in refused and not frontier.knows(Link(url))}
+        self.parts.recall.give_away(found)
         orders.add_seeds(db, [url for url in found if url not in refused])
         self._commit(force=True)
         return {url: refused.get(url) or ("known" if url in known else "added") for url in found}
@@ -163,8 +165,11 @@ class Run:
         good, self.skipped = read_seeds(self.parts.config.seeds, self.folder)
         more, wrong = read_seeds([*extra], self.folder)
         self.skipped += wrong
+        added, recall = [*more, *orders.added_seeds(self.parts.db)], self.parts.recall
+        recall.give_away(added)
+        self.skipped += recall.notes()
         seeds = []
-        for url in dict.fromkeys([*good, *more, *orders.added_seeds(self.parts.db)]):
+        for url in dict.fromkeys([*(url for url in good if url not in recall.held_out), *added]):
             if refusal := self.parts.frontier.scope.refuses(url):
                 self.skipped.append(f"{url}: {refusal}, skipped")
             else:
@@ -183,9 +188,11 @@ class Run:
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
         parts.outage.remember(visited.last_answered(db))
+        parts.outage.when_nobody_answers(lambda why: self.stop(why, by_user=False))
         if parts.search:
             parts.search.load(db)
-        self._quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at)
+        reached = parts.recall.reached
+        self._quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at, reached)
         parts.frontier.limit(self._quota)
         for name, part in self._stateful():
             if state := db.get(f"state:{name}"):
@@ -310,6 +317,7 @@ class Run:
         parts = self.parts
         for name, part in self._stateful():
             parts.db.put(f"state:{name}", msgspec.json.encode(part.save()).decode())
+        recalling.save(parts.recall, parts.db)
         parts.db.put("spent_s", repr(self._seconds()))
         parts.db.put("ended", parts.frontier.ended)
         parts.db.put("refused", msgspec.json.encode(parts.frontier.refused).decode())
@@ -319,16 +327,21 @@ class Run:
         return self._spent_s + self.clock.now() - self._started_at
 
     def _outlook(self) -> Outlook:
-        outage = self.parts.outage
-        next_try = outage.next_try if outage.since is not None else None
-        outlook = replace(self.parts.frontier.outlook(), no_network_since=outage.since, next_try=next_try)
-        return replace(outlook, status=status_of(outlook))
+        outage, outlook = self.parts.outage, self.parts.frontier.outlook()
+        if outage.since is not None:
+            since = "no_network_since" if outage.is_sure else "no_answer_since"
+            outlook = replace(
+                outlook, **{since: outage.since}, next_try=outage.next_try, last_failure=outage.last_failure
+            )
+        alarm = self.parts.recall.drift.alarm
+        told = [status_of(outlook), alarm.short() if alarm and not outlook.ended else ""]
+        return replace(outlook, status="; ".join(filter(None, told)))
 
     def summary(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
         """Totals as they are now, also written to summary.json."""
         parts = self.parts
         totals = summarise(parts.totals, self._outlook(), parts.config.limits, self._seconds())
-        summary = {**totals, **self._recent.summary(), **(outcome or {})}
+        summary = {**totals, **parts.recall.summary(), **self._recent.summary(), **(outcome or {})}
         write_summary(self.folder, summary)
         return summary
 

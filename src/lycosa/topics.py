@@ -52,6 +52,8 @@ def recall(topic: Topic) -> None:
     if database.exists() and isinstance(topic.judge, Stateful):
         db = CrawlDb(database, readonly=True).open()
         try:
+            if hasattr(topic.judge, "connect"):
+                topic.judge.connect(db)
             if fits(topic.judge, state := db.get("state:judge")):
                 topic.judge.load(msgspec.json.decode(state))
         finally:

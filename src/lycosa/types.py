@@ -252,9 +252,10 @@ class Hears(Protocol):
 
 @runtime_checkable
 class Remembers(Protocol):
-    """A judge that keeps more than fits into `save`."""
+    """A judge that keeps more than fits into `save`. `at_once`: its slow work is done within the turn, so that a crawl
+    repeats exactly."""
 
-    def connect(self, notes: "Notebook") -> None: ...  # once, before anything else
+    def connect(self, notes: "Notebook", at_once: bool) -> None: ...  # once, before anything else
 
 
 @runtime_checkable

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 import can_ada
-import xxhash
 
 _WEB = ("http:", "https:")
 _NO_URL = (ValueError, TypeError)  # the latter for text that is no Unicode, as a broken header leaves it
@@ -62,12 +61,6 @@ def hostname(url: str) -> str:
 def origin(url: str) -> str:
     """Scheme, host and port of a canonical URL: what a robots.txt speaks for."""
     return "/".join(url.split("/", 3)[:3])
-
-
-def fingerprint(url: str) -> int:
-    """64 bits that stand for a URL, the same in every process: for what is stored. Whoever wants to can make two URLs
-    that share them; two of ten million that nobody made do with a probability of three in a million."""
-    return xxhash.xxh3_64_intdigest(url.encode())
 
 
 def _keyed(url: str, secret: bytes = os.urandom(16)) -> int:

@@ -58,7 +58,7 @@ class TestMaking:
 
     def test_it_never_overwrites(self, tmp_path: Path) -> None:
         CrawlFolder.new(tmp_path, [], TOPIC)
-        with pytest.raises(BadInput, match="exists already"):
+        with pytest.raises(BadInput, match="already exists"):
             CrawlFolder.new(tmp_path, [], TOPIC)
 
     def test_what_is_wrong_is_named_and_can_be_mended(self, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ class TestLooking:
         assert verdict == crawled.judge(page) == crawled.topic.judge(page)
         assert verdict.relevance == pytest.approx(best["relevance"], abs=0.2)  # the judge has learned since
         assert crawled.judge(b"<p>nothing").relevance == 0
-        with pytest.raises(BadInput, match="no page of this address"):
+        with pytest.raises(BadInput, match="no page with this URL"):
             crawled.page("http://nowhere.example/")
 
     def test_nothing_crawled_yet(self, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_the_new_folder_is_ready_to_crawl(tmp_path: Path) -> None:
     crawled(tmp_path / "last", PUBLISHED).close()
     outcome = run(tmp_path / "last", tmp_path / "next")
     assert outcome.exit_code == 0, outcome.exception
-    assert "3 hubs to start from" in outcome.stdout
+    assert "3 hubs as seeds" in outcome.stdout
     settings, _ = config.load(tmp_path / "next")
     assert settings.topic == {"kind": "keywords", "words": ["web"]}
     good, bad = read_seeds(settings.seeds, tmp_path / "next")
@@ -217,9 +217,9 @@ def test_what_cannot_be_done_is_one_clear_line(tmp_path: Path) -> None:
     crawled(tmp_path / "last", {1: [1], 2: []}).close()
     assert "there are no hubs to start from" in problem(tmp_path / "last", tmp_path / "next")
     assert not (tmp_path / "next").exists()
-    assert f"{tmp_path / 'last'}: exists already" in problem(tmp_path / "last", tmp_path / "last")
+    assert f"{tmp_path / 'last'}: already exists" in problem(tmp_path / "last", tmp_path / "last")
     (tmp_path / "file").write_text("")
-    assert "exists already" in problem(tmp_path / "last", tmp_path / "file")
+    assert "already exists" in problem(tmp_path / "last", tmp_path / "file")
     (tmp_path / "last" / "crawl.db").unlink()
     assert "nothing crawled yet" in problem(tmp_path / "last", tmp_path / "next")
 

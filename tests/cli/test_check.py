@@ -52,8 +52,8 @@ async def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 async def test_a_crawl_that_lost_a_file_has_all_its_pages_again(tmp_path: Path, crawl: Any) -> None:
     await crawl()
     before = visits(tmp_path)
-    assert run("check", tmp_path).stdout.endswith("all is well\n")
-    assert run("repair", tmp_path).stdout == "all is well\n"
+    assert run("check", tmp_path).stdout.endswith("no problems\n")
+    assert run("repair", tmp_path).stdout == "no problems\n"
     names = sorted(path.name for path in (tmp_path / "warc").iterdir())
     assert len(names) > 2
     (tmp_path / "warc" / names[1]).unlink()
@@ -63,10 +63,10 @@ async def test_a_crawl_that_lost_a_file_has_all_its_pages_again(tmp_path: Path, 
     )
     _, errors = await process.communicate()
     assert process.returncode == 2
-    assert f"{names[1]}: the crawl wrote this file, but it is gone (`lycosa check`" in errors.decode()
+    assert f"{names[1]}: the crawl wrote this file, but it is missing (`lycosa check`" in errors.decode()
     outcome = run("check", tmp_path)
     assert outcome.exit_code == 1
-    assert f"{names[1]}: is gone, and with it the records of" in outcome.stdout
+    assert f"{names[1]}: is missing, and with it the records of" in outcome.stdout
     assert outcome.stdout.endswith("1 problem\n")
 
     outcome = run("repair", tmp_path)
@@ -93,7 +93,7 @@ async def test_without_a_database_it_says_what_to_do(tmp_path: Path, crawl: Any)
     for command in ("check", "repair"):
         outcome = run(command, tmp_path)
         assert isinstance(outcome.exception, BadInput)
-        assert "crawl.db: is gone; crawl what is recorded into a new folder: `lycosa lab serve" in str(
+        assert "crawl.db: is missing; crawl the recording into a new folder: run `lycosa lab serve" in str(
             outcome.exception
         )
 

@@ -37,6 +37,9 @@ def lycosa(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
     return call
 
 
+FAILS_AT_ONCE = ("--set", "fetch.allow_private=false")  # the seed, that is
+
+
 def write(folder: Path, seeds: Sequence[str] = ("http://127.0.0.1:1/",), more: str = "") -> Path:
     (folder / "crawl.toml").write_text(
         f"seeds = {list(seeds)!r}\ntopic = {{ kind = 'keywords', words = ['astronomy'] }}\nlimits = {{ pages = 20 }}\n"
@@ -73,7 +76,7 @@ def test_another_command_at_work_is_not_mistaken_for_nothing(tmp_path: Path, lyc
     with lock(tmp_path):
         code, _, errors = lycosa("pause", tmp_path)
     assert code == 2
-    assert "another lycosa is at work here, but takes no orders" in errors
+    assert "another lycosa is running here but does not respond" in errors
 
 
 async def test_excluding_asks_first(tmp_path: Path, lycosa: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,10 +128,10 @@ async def run(*arguments: str | Path) -> tuple[int, str]:
 @pytest.mark.parametrize("place", ["before", "after"])
 async def test_verbose_and_the_log_tell_visits_but_no_password(tmp_path: Path, place: str) -> None:
     write(tmp_path, more="proxy = 'http://me:hush@127.0.0.1:1'\n[store]\nlog_visits = true\n")
-    arguments = ["crawl", tmp_path, "--set", "seeds=['http://www.example.org/']"]
+    arguments = ["crawl", tmp_path, *FAILS_AT_ONCE]
     code, errors = await run(*(["--verbose", *arguments] if place == "before" else [*arguments, "--verbose"]))
     assert code == 1
-    assert "DEBUG visit url=http://www.example.org/ status=0" in errors
+    assert "DEBUG visit url=http://127.0.0.1:1/ status=0" in errors
     assert "INFO ended" in errors
     lines = [json.loads(line) for line in (tmp_path / "crawl.log").read_text().splitlines()]
     assert [line["event"] for line in lines] == ["started", "visit", "ended"]
@@ -137,7 +140,7 @@ async def test_verbose_and_the_log_tell_visits_but_no_password(tmp_path: Path, p
 
 
 async def test_without_verbose_nothing_of_it_is_printed(tmp_path: Path) -> None:
-    code, errors = await run("crawl", write(tmp_path))
+    code, errors = await run("crawl", write(tmp_path), *FAILS_AT_ONCE)
     assert (code, errors) == (1, "")
 
 

@@ -92,7 +92,7 @@ def test_new_writes_a_folder_that_can_be_read(lycosa: Call, tmp_path: Path) -> N
 def test_new_overwrites_nothing(lycosa: Call, tmp_path: Path) -> None:
     write(tmp_path)
     outcome = lycosa("new", tmp_path)
-    assert (outcome.code, outcome.err) == (2, f"lycosa: {tmp_path}/crawl.toml: exists already\n")
+    assert (outcome.code, outcome.err) == (2, f"lycosa: {tmp_path}/crawl.toml: already exists\n")
 
 
 # -- crawl ------------------------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ async def test_bad_seeds_are_named_and_skipped(web: Any, in_thread: Any, tmp_pat
     (folder / "seeds.txt").write_text(f"# where to start\nhttp://\n\n{made.seeds(port)[0]}  # good\nno url at all\n")
     outcome = await in_thread("crawl", folder, "--json")
     assert outcome.code == 0
-    assert "lycosa: seeds.txt, line 2: 'http://' is no web URL, skipped" in outcome.err
-    assert "lycosa: seeds.txt, line 5: 'no url at all' is no web URL, skipped" in outcome.err
+    assert "lycosa: seeds.txt, line 2: 'http://' is not a web URL, skipped" in outcome.err
+    assert "lycosa: seeds.txt, line 5: 'no url at all' is not a web URL, skipped" in outcome.err
     assert json.loads(outcome.out)["pages"] == 3
 
 
@@ -259,10 +259,10 @@ def test_what_is_wrong_in_crawl_toml_is_named_with_its_line(
         (("--set", "topic.wrods=['a']"), "topic.wrods: unknown key for keywords"),
         (("--set", "seeds=nowhere.txt"), "seeds: cannot read"),
         (("--set", "seeds=[]"), "seeds: say where to start"),
-        (("--seed", "nonsense"), "--seed nonsense: this is no web URL"),
+        (("--seed", "nonsense"), "--seed nonsense: not a web URL"),
         (("--set", "scope.domains=uic.edu"), """write --set 'scope.domains=["uic.edu"]'"""),
         (("--set", "scope.domains=['http://uic.edu/']"), "--set scope.domains: 'http://uic.edu/' is a URL"),
-        (("--set", "seeds=['::']"), "seeds[0]: '::' is no web URL, skipped"),
+        (("--set", "seeds=['::']"), "seeds[0]: '::' is not a web URL, skipped"),
     ],
 )
 def test_what_is_wrong_on_the_command_line_is_named(
@@ -361,14 +361,14 @@ async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> N
     assert "relevance" in out
     for asked in (url, waiting):
         told = (await in_thread("why", folder, asked)).out
-        assert "what made the score (log-odds " in told
+        assert "contributions to the score (log-odds " in told
         assert "its own words, in anchor and address" in told
-    assert "it waits" in told
+    assert "it is queued" in told
     assert told.startswith("Not fetched yet. Its score is 0.")
-    assert "URLs that wait come before it." in told
+    assert "queued URLs come before it." in told
     assert "The crawl is over: limit of 30 pages." in told
     outcome = await in_thread("why", folder, "http://nobody.knows/")
-    assert (outcome.code, outcome.err) == (2, "lycosa: http://nobody.knows/: this crawl does not know the URL\n")
+    assert (outcome.code, outcome.err) == (2, "lycosa: http://nobody.knows/: this crawl does not know this URL\n")
 
 
 async def test_why_asks_the_strategy_that_crawled(web: Any, in_thread: Any, tmp_path: Path) -> None:
@@ -380,10 +380,10 @@ async def test_why_asks_the_strategy_that_crawled(web: Any, in_thread: Any, tmp_
         url = db.execute("SELECT url FROM visits WHERE depth > 0 LIMIT 1").fetchone()[0]
     out = (await in_thread("why", folder, url)).out
     assert out.startswith("Fetched because the page it was found on has relevance 0.")
-    assert "what made the score" not in out
+    assert "contributions to the score" not in out
     with sqlite3.connect(folder / "crawl.db") as db:
         db.execute("UPDATE meta SET value='of-a-package-that-is-gone' WHERE key='strategy'")
-    assert (await in_thread("why", folder, url)).out.startswith("Fetched (its strategy does not say why).")
+    assert (await in_thread("why", folder, url)).out.startswith("Fetched (the strategy does not explain its scores).")
 
 
 def test_help_and_version(lycosa: Call) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from lycosa import cli, config
+from lycosa.fetch import outage
 from lycosa.run import Run
 from lycosa.strategy import STRATEGIES
 
@@ -104,8 +105,8 @@ async def test_seeds_that_failed_are_named_with_reason_and_remedy(server: Any, l
     outcome = await lycosa("crawl", folder)
     assert outcome.code == 0
     assert "2 of 3 seeds failed:" in outcome.out
-    assert f"  {server.url}/gone: http-404, there is no such page: check the address\n" in outcome.out
-    assert f"  {server.url}/busy: http-503, the server is in trouble: try again later\n" in outcome.out
+    assert f"  {server.url}/gone: http-404, there is no such page: check the URL\n" in outcome.out
+    assert f"  {server.url}/busy: http-503, the server has a problem: try again later\n" in outcome.out
     assert f"(retry 1 URL that failed: lycosa crawl {folder} --retry failed)" in outcome.out
 
 
@@ -128,9 +129,13 @@ async def test_without_any_page_the_code_is_1_and_the_remedy_works(server: Any, 
     assert rows(folder, "SELECT error FROM visits ORDER BY n") == [("private-address",), ("",)]
 
 
-async def test_a_server_that_was_down_is_asked_by_the_next_run(server: Any, lycosa: Call, tmp_path: Path) -> None:
+async def test_a_server_that_was_down_is_asked_by_the_next_run(
+    server: Any, lycosa: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outage, "FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(outage, "PATIENCE_S", 0.3)
     free = socket.socket()
-    free.bind(("127.0.0.1", 0))  # ours from now on, and nothing accepts connections there yet
+    free.bind(("127.0.0.1", 0))  # ours from now on, and connection refused yet
     folder = write(
         tmp_path / "c",
         [f"http://127.0.0.1:{free.getsockname()[1]}/"],
@@ -138,8 +143,8 @@ async def test_a_server_that_was_down_is_asked_by_the_next_run(server: Any, lyco
     )
     down = await lycosa("crawl", folder)
     assert down.code == 1
-    assert "connect, nothing accepts connections there: is the server running" in down.out
-    assert rows(folder, "SELECT closed FROM hosts") == [("unreachable (connect)",)]
+    assert "connect, connection refused: is the server running" in down.out
+    assert rows(folder, "SELECT closed, failures FROM hosts") == [("", 0)]
     server.handle = Site({"/": links()})
     late = await asyncio.start_server(server._serve, sock=free)
     async with late:
@@ -153,7 +158,7 @@ async def test_a_server_that_was_down_is_asked_by_the_next_run(server: Any, lyco
     ("robots", "words"),
     [
         ("User-agent: *\nDisallow: /\n", "robots, its robots.txt forbids it"),
-        (BUSY, "robots-unreachable, its robots.txt could not be read"),
+        (BUSY, "robots-unreachable, its robots.txt could not be fetched"),
     ],
 )
 async def test_robots_txt_is_read_again_for_seeds_it_kept_out(

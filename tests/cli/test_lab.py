@@ -60,12 +60,12 @@ class TestInfo:
         got = call("info", folder, "--labels", tmp_path / "labels.tsv", "--seeds", H)
         lines = [" ".join(line.split()) for line in got.stdout.splitlines()]
         assert lines == [
-            *("addresses 8", "pages 8", "hosts 1", "links inside 6", "reachable from seeds 7"),
+            *("URLs 8", "pages 8", "hosts 1", "internal links 6", "reachable from seeds 7"),
             *("label course 3, 3 reachable", "label other 3, 3 reachable"),
         ]
 
     def test_without_seeds(self, folder: Path) -> None:
-        assert "give --seeds to know" in call("info", folder).stdout
+        assert "(give --seeds)" in call("info", folder).stdout
 
     def test_several_seeds(self, folder: Path) -> None:
         got = json.loads(call("info", folder, "--seeds", H, "--seeds", f"{H}/island", "--json").stdout)
@@ -79,7 +79,7 @@ class TestInfo:
     def test_mistakes(self, folder: Path, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="no such file or folder"):
             call("info", tmp_path / "nothing")
-        with pytest.raises(BadInput, match="is no web URL"):
+        with pytest.raises(BadInput, match="is not a web URL"):
             call("info", folder, "--seeds", "not a url")
         (tmp_path / "bad.tsv").write_text("no tab")
         with pytest.raises(BadInput, match=r"bad\.tsv, line 1"):
@@ -89,7 +89,7 @@ class TestInfo:
 class TestRecord:
     def test_checked_and_explained(self, folder: Path) -> None:
         got = call("record", folder)
-        assert "8 pages of 1 hosts, 8 addresses in 1 files" in got.stdout
+        assert "8 pages on 1 hosts, 8 URLs in 1 files" in got.stdout
         assert f"lycosa lab serve {folder}" in got.stdout
         assert not list((folder / "warc").glob("*.lycosa-index"))
 
@@ -152,7 +152,7 @@ class TestCompare:
     def test_without_matplotlib(self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("lycosa.cli.lab.find_spec", lambda name: None)
         got = call(*self.flags(folder, "--strategies", "best-first"))
-        assert "no pictures: pip install 'lycosa[plots]'" in got.stderr
+        assert "no plots: pip install 'lycosa[plots]'" in got.stderr
         assert (tmp_path / "out" / "table.md").exists()
         assert not (tmp_path / "out" / "recall.png").exists()
 
@@ -209,7 +209,7 @@ class TestServe:
         assert (quiet.requests, capsys.readouterr().out) == (1, "")
 
     def test_robots_must_be_a_file(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match="--robots all: neither none nor recorded, nor a file"):
+        with pytest.raises(BadInput, match="--robots all: not none, recorded or a readable file"):
             call("serve", WEB, "--robots", "all")
 
     def test_a_port_in_use(self, tmp_path: Path) -> None:
@@ -232,13 +232,13 @@ class TestServe:
         try:
             first = (await asyncio.wait_for(server.stdout.readline(), 30)).decode()
             proxy = first.split(" --proxy ")[1].strip()
-            assert first.startswith(f"120 addresses at the proxy {proxy}: ")
+            assert first.startswith(f"serving 120 URLs at the proxy {proxy}: ")
             summary = await self.crawl(tmp_path / "crawl", proxy)
             assert summary["pages"] == 25
             assert summary["errors"]
             status, body = await ask(proxy, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n")
             assert status == 405
-            assert b"http addresses, not https" in body
+            assert b"http URLs, not https" in body
         finally:
             server.send_signal(signal.SIGINT)
             rest, _ = await asyncio.wait_for(server.communicate(), 30)

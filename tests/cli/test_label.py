@@ -201,7 +201,7 @@ def test_bad_input(folder: Path, lycosa: Any, tmp_path: Path) -> None:
     with lock(folder):
         code, _, errors = lycosa("label", folder, keys="y")
     assert code == 2
-    assert "another lycosa is at work here" in errors
+    assert "another lycosa is running here" in errors
     (folder / "crawl.toml").write_text((folder / "crawl.toml").read_text().replace("planet", "comet"))
     code, _, errors = lycosa("label", folder, keys="y")
     assert code == 2

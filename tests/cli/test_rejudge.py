@@ -29,7 +29,7 @@ def lycosa(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_what_has_changed_is_said_in_one_line() -> None:
-    line = "1,000 pages judged again: 34 are now relevant, 12 no longer; 5,120 waiting URLs rescored"
+    line = "1,000 pages re-judged: 34 are now relevant, 12 no longer; 5,120 queued URLs rescored"
     assert sentence(Report(1_000, 34, 12, 5_120, 0)) == line
     assert sentence(Report(1_000, 34, 12, 5_120, 6)) == f"{line}, 6 dropped"
 
@@ -54,8 +54,7 @@ async def test_the_way_from_the_refusal_to_the_next_crawl(
     assert (await lycosa("topic", "show", tmp_path))[0] == 0  # with a state that is not its own
     assert await lycosa("rejudge", tmp_path) == (
         0,
-        "1 pages judged again: 0 are now relevant, 1 no longer; 1 waiting URLs rescored;"
-        f" to go on: lycosa crawl {tmp_path}\n",
+        f"1 pages re-judged: 0 are now relevant, 1 no longer; 1 queued URLs rescored. Next: lycosa crawl {tmp_path}\n",
         "",
     )
     assert (await lycosa("crawl", tmp_path, "--pages", "2"))[0] == 0

@@ -136,7 +136,7 @@ def test_where_nothing_can_be_written(folder: Path, lycosa: Call, tmp_path: Path
 
 def test_show_draws_one_crawl_or_several(folder: Path, lycosa: Call, tmp_path: Path) -> None:
     code, out, errors = lycosa("show", folder, "--plot", tmp_path / "one.png")
-    assert (code, errors) == (0, f"picture written to {tmp_path / 'one.png'}\n")
+    assert (code, errors) == (0, f"{tmp_path / 'one.png'} written\n")
     assert "best pages" in out
     code, out, _ = lycosa("show", folder, folder, "--plot", tmp_path / "two.svg", "--json")
     assert code == 0

@@ -92,8 +92,8 @@ def test_all_options_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["rules", "--labels", "x.tsv"], "--labels: this option is about a recorded web; name it with --web WARC"),
-        (["ontology", "--map", "x.xtm"], "--map: this option is about a recorded web"),
+        (["rules", "--labels", "x.tsv"], "--labels: this option needs a recorded web: add --web WARC"),
+        (["ontology", "--map", "x.xtm"], "--map: this option needs a recorded web"),
         (["rules", "--web", "w.warc", "--train", "nothing"], "--train nothing: write WEB:LABELS"),
         (["magic"], "no experiment 'magic'"),
         (["rules", "--web", "nowhere.warc", "--labels", "x.tsv"], "no such file"),

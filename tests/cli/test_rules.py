@@ -130,7 +130,7 @@ async def test_from_examples_to_the_published_rules_and_the_published_orders(sit
     outcome = await asyncio.to_thread(run, folder)
     assert outcome.exit_code == 0, outcome.exception
     assert (
-        "10 rules between 4 classes, from 40 pairs of a class and a page it links to; where links lead by 0"
+        "10 rules between 4 classes, counted on 40 pairs of a class and a page it links to; link weights of 0"
         in outcome.stdout
     )
     assert rule_base.load(folder / "rules.json").rules() == TABLE_2
@@ -267,7 +267,7 @@ def test_show_needs_nothing_but_the_rules(mined: Path) -> None:
 def test_classes_without_a_way_to_the_target_are_shown_too(mined: Path, tmp_path: Path) -> None:
     outcome = run(mined, "--show", "--export", tmp_path / "all.json")
     assert ["SP", "-"] in [line.split() for line in outcome.stdout.splitlines()]
-    assert "-: no path leads to the target; the relevance of the page itself counts" in outcome.stdout
+    assert "-: no path to the target; the relevance of the page is used instead" in outcome.stdout
     assert json.loads((tmp_path / "all.json").read_text())["unruled"] == ["SP"]
     rule_base.save(rule_base.RuleBase(["DH", "PH"], {"DH": {"PH": 1}, "PH": {"PH": 1}}), mined / "rules.json")
     assert "no path" not in run(mined, "--show").stdout
@@ -291,7 +291,8 @@ def test_the_words_of_links_that_lead_to_the_target_are_shown(mined: Path, tmp_p
 def test_rules_of_other_classes_are_no_empty_table(mined: Path, option: list[str]) -> None:
     rule_base.save(rule_base.RuleBase(["cat", "dog"], {"cat": {"dog": 1}}), mined / "rules.json")
     assert problem(mined, *option) == (
-        f"{mined / 'rules.json'}: made for other classes than the topic has; make it anew: lycosa topic rules {mined}"
+        f"{mined / 'rules.json'}: made for classes that the topic does not have;"
+        f" mine them again: lycosa topic rules {mined}"
     )
 
 
@@ -340,9 +341,9 @@ def test_a_topic_without_classes_is_refused(tmp_path: Path) -> None:
 
 
 def test_bad_calls_are_one_clear_line(mined: Path, tmp_path: Path) -> None:
-    assert "an export ends in .csv or .json" in problem(mined, "--export", tmp_path / "rules.txt")
+    assert "the file name must end in .csv or .json" in problem(mined, "--export", tmp_path / "rules.txt")
     assert "cannot be written" in problem(mined, "--export", tmp_path / "no" / "rules.csv")
-    assert "a picture ends in" in problem(mined, "--draw", tmp_path / "rules.gif")
+    assert "the file name must end in" in problem(mined, "--draw", tmp_path / "rules.gif")
     assert "there is no 'pages'" in problem(mined)
     (mined / "rules.json").write_text("{}")
     assert "rules.json: no rules" in problem(mined, "--show")
@@ -352,7 +353,7 @@ def test_bad_calls_are_one_clear_line(mined: Path, tmp_path: Path) -> None:
 def test_without_rules_nothing_is_mined_to_be_shown(tmp_path: Path, option: list[str]) -> None:
     folder = write_topic(tmp_path / "crawl", "rules")
     assert problem(folder, *option) == (
-        f"{folder / 'rules.json'}: there are no rules yet; to mine them: lycosa topic rules {folder}"
+        f"{folder / 'rules.json'}: no rules yet; mine them with: lycosa topic rules {folder}"
     )
 
 

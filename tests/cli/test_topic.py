@@ -105,7 +105,7 @@ def test_train_from_a_warc_with_labels(topic: Call, lighthouses: Path) -> None:
 
 def test_there_is_nothing_to_train_for_keywords(topic: Call, tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").write_text('[topic]\nkind = "keywords"\nwords = ["tower"]\n')
-    with pytest.raises(BadInput, match="a topic of kind 'keywords' learns from no labelled pages"):
+    with pytest.raises(BadInput, match="a topic of kind 'keywords' does not learn from labelled pages"):
         topic("train", tmp_path)
 
 
@@ -223,7 +223,7 @@ def test_on_nothing_is_refused(topic: Call, lighthouses: Path, on: str, monkeypa
     with pytest.raises(BadInput, match=f"--on {on}: neither WARC:LABELS nor a folder"):
         topic("test", lighthouses, "--on", on)
     (lighthouses / "none").mkdir()
-    with pytest.raises(BadInput, match="--on none: no labelled page there"):
+    with pytest.raises(BadInput, match="--on none: no labelled pages found"):
         topic("test", lighthouses, "--on", "none")
 
 
@@ -328,7 +328,7 @@ def test_no_page_judged_is_a_failure(lighthouses: Path) -> None:
     change(lighthouses, "delay_s = 0.05", "delay_s = 0.0\nretries = 0")
     outcome = CliRunner().invoke(app, ["try", str(lighthouses), "http://127.0.0.1:1/"])
     assert outcome.exit_code == 2
-    assert "no page could be judged" in outcome.stderr
+    assert "none of the pages could be judged" in outcome.stderr
     page = str(lighthouses / "pages" / "other" / "owls.html")
     assert CliRunner().invoke(app, ["try", str(lighthouses), "http://127.0.0.1:1/", page]).exit_code == 0
 

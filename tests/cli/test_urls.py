@@ -67,7 +67,7 @@ def test_cross_validation_of_the_built_in_list() -> None:
         (["train", "none.tsv"], "none.tsv: cannot be read"),
         (["test", "--model", "none.model"], "none.model: cannot be read"),
         (["classify", "--model", "none.model", PUBS], "none.model: cannot be read"),
-        (["classify", "no url"], "'no url' is no web URL"),
+        (["classify", "no url"], "'no url' is not a web URL"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], problem: str) -> None:

@@ -72,12 +72,12 @@ def link(url: str, **facts: Any) -> Link:
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Parser(url="http://b.example/"), "has the address"),
-        (lambda: Parser(words=()), "words and text do not go together"),
-        (lambda: Parser(text="", words=()), "nothing was read"),
+        (lambda: Parser(url="http://b.example/"), "has the URL"),
+        (lambda: Parser(words=()), "words and text do not match"),
+        (lambda: Parser(text="", words=()), "nothing was extracted"),
         (lambda: Parser(words=("Silk!",)), "not a word"),
         (lambda: Parser(links=[link("http://A.example/x#y")]), "not canonical"),
-        (lambda: Parser(links=[link("http://a.example/x")] * 2), "there twice"),
+        (lambda: Parser(links=[link("http://a.example/x")] * 2), "occurs twice"),
         (lambda: Parser(links=[link("http://a.example/x", source="")]), "its source is ''"),
         (lambda: Parser(links=[link("http://a.example/x", depth=0)]), "its depth is 0"),
         (lambda: Parser(links=[link("http://a.example/x", start=3, end=5)]), "not among the words"),
@@ -141,7 +141,7 @@ def test_bad_sinks() -> None:
 
     with pytest.raises(AssertionError, match="no method write"):
         check_sink(Mute)  # type: ignore[arg-type]
-    with pytest.raises(AssertionError, match="it is not async"):
+    with pytest.raises(AssertionError, match="it must not be async"):
         check_sink(Async)  # type: ignore[arg-type]
 
 
@@ -180,12 +180,12 @@ class Refuses(Engine):
 def test_an_engine_may_refuse_but_not_answer_nonsense() -> None:
     check_engine(Refuses, "silk")
     twice = lambda: Engine("http://a.example/", "http://a.example/")  # noqa: E731
-    for make, complaint in ((Engine, "nothing found"), (lambda: Engine(7), "gives 7"), (twice, "twice")):
+    for make, complaint in ((Engine, "nothing found"), (lambda: Engine(7), "returned 7"), (twice, "twice")):
         with pytest.raises(AssertionError, match=complaint):
             check_engine(make, "silk")
     Engine.search, kept = (lambda self, query, site, k: _give(tuple(self.found))), Engine.search
     try:
-        with pytest.raises(AssertionError, match="gives a tuple, not a list"):
+        with pytest.raises(AssertionError, match="returned a tuple, not a list"):
             check_engine(lambda: Engine("http://a.example/"), "silk")
     finally:
         Engine.search = kept  # type: ignore[method-assign]
@@ -261,7 +261,7 @@ class Empties(Layer):
 
 def test_bad_fetch_layers() -> None:
     check_fetcher(Layer)
-    for make, complaint in ((Mixes, "is that of"), (Raises, "raises RuntimeError"), (Empties, "no body and no error")):
+    for make, complaint in ((Mixes, "belongs to"), (Raises, "raised RuntimeError"), (Empties, "no body and no error")):
         with pytest.raises(AssertionError, match=complaint):
             check_fetcher(make)
 
@@ -289,7 +289,7 @@ def test_a_bad_frontier() -> None:
         async def pop(self) -> Lease | None:
             return Lease(Link("http://a.example/"))
 
-    with pytest.raises(AssertionError, match="empty frontier gives a link"):
+    with pytest.raises(AssertionError, match="empty frontier returned a link"):
         check_frontier(Impatient)  # type: ignore[arg-type]
 
 

@@ -68,3 +68,4 @@ async def test_no_such_name_is_an_answer_and_silence_is_not(
     monkeypatch.setattr(aiohttp, "DefaultResolver", Names)
     assert await network().resolves("http://some.example/") == answers
     assert await network().resolves("http://127.0.0.1/")
+    assert await network(proxy="http://127.0.0.1:8080").resolves("http://some.example/")  # the proxy looks it up

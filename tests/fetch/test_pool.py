@@ -222,5 +222,5 @@ async def test_a_flood_of_interim_answers_is_left(server: Any, http: Http) -> No
     server.handle = handle
     reply = await http.fetch(Link(server.url + "/"))
     assert (reply.error, reply.status) == ("protocol", 0)
-    assert "more than 32 interim answers" in reply.detail
+    assert "more than 32 interim replies" in reply.detail
     assert sent < 100_000

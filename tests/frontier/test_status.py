@@ -50,3 +50,9 @@ def test_the_time_is_told() -> None:
 def test_an_outage_is_told_before_all_else() -> None:
     down = status_of(Outlook(**{**QUIET, "in_flight": 8, "no_network_since": 86_400.0, "next_try": 86_700.0}))
     assert re.fullmatch(r"no network since \d\d:\d0:00; next try \d\d:\d5:00", down)
+
+
+def test_where_it_may_be_the_hosts_no_network_is_blamed() -> None:
+    since = {"no_answer_since": 86_400.0, "next_try": 86_700.0, "last_failure": "e.org: dns"}
+    down = status_of(Outlook(**{**QUIET, "in_flight": 8, **since}))
+    assert re.fullmatch(r"no host has answered since \d\d:\d0:00 \(e.org: dns\); next try \d\d:\d5:00", down)

@@ -178,7 +178,7 @@ def test_warcs(tmp_path: Path) -> None:
         with may_refuse("cannot be read as a WARC after byte"):
             for response in read_responses(path):
                 assert response.url.startswith(("http://", "https://"))
-        with may_refuse("no whole record at byte"):
+        with may_refuse("no complete record at byte"):
             to_response(read_record(path, seed % 2_000))
 
 

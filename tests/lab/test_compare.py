@@ -115,7 +115,7 @@ class TestResults:
 
     def test_no_results(self, tmp_path: Path) -> None:
         (tmp_path / "results.json").write_text("[]")
-        with pytest.raises(BadInput, match="no results of a comparison"):
+        with pytest.raises(BadInput, match="not the results of a comparison"):
             results.load(tmp_path / "results.json")
 
     def test_results_of_the_future(self, found: tuple[Results, Path], tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ class TestInTheField:
         text = report.table(got)
         assert "## By hours" in text
         assert "area by time" in text
-        assert "delays, workers and answering times of a real crawl" in text
+        assert "delays, workers and response times of a real crawl" in text
 
     def test_strict_order_says_that_it_is_a_bound(self, found: tuple[Results, Path]) -> None:
         text = report.table(found[0])

@@ -59,11 +59,11 @@ async def test_figures_and_hint(tmp_path: Path) -> None:
     assert {len(one.truth) for one in found.values()} == {30}
     text = told.getvalue()
     assert '"judged relevant" is what the crawler knows' in text
-    assert '"truly on topic" is what the maker of this web knows' in text
+    assert '"truly on topic" is known from how this web was generated' in text
     for one in found.values():
         assert f" {one.judged} " in text
         assert f" {sum(one.truth)} " in text
     assert (tmp_path / "out" / "harvest.png").stat().st_size > 1_000
-    hint = shlex.split(text.partition("Look further: ")[2])
+    hint = shlex.split(text.partition("More: ")[2])
     done = subprocess.run(hint, capture_output=True, text=True, check=True)
     assert "30 pages" in done.stdout

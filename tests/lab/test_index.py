@@ -188,7 +188,7 @@ class TestDamage:
         path.write_bytes(path.read_bytes()[:-40])
         with caplog.at_level(logging.WARNING):
             assert [entry.url for entry in index_of(path).entries] == [A, B]
-        assert "1 answers are damaged" in caplog.text
+        assert "1 replies are damaged" in caplog.text
 
     def test_garbage_in_the_middle(self, warcs: Any, caplog: pytest.LogCaptureFixture) -> None:
         good = gzip.compress(warcs.record(A, warcs.http(b"x")))
@@ -198,11 +198,11 @@ class TestDamage:
             index = index_of(path)
         assert [entry.url for entry in index.entries] == [A]
         assert "cannot be read as a WARC" in index.damage
-        assert "the 1 answers before count" in caplog.text
+        assert "the 1 replies before it are used" in caplog.text
 
     def test_compressed_as_a_whole(self, warcs: Any) -> None:
         records = [warcs.record(url, warcs.http(b"x")) for url in (A, B)]
         path = warcs.write("w.warc.gz")
         path.write_bytes(gzip.compress(b"".join(records)))
-        with pytest.raises(BadInput, match="not compressed record by record; unpack it"):
+        with pytest.raises(BadInput, match="not compressed per record; unpack it"):
             index_of(path)

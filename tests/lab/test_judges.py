@@ -99,6 +99,13 @@ class TestOthers:
         assert relevance(made, COURSE) > relevance(made, PERSON) == 0.0
         assert judge_of(made) is not judge_of(made)
 
+    def test_a_sentence_is_judged_from_what_it_says(self, web: Path) -> None:
+        given = plan(web, train=[], sentence="The syllabus and the homework of a lecture.")
+        made = Makers(web / "out").main(given.tasks[0], given, open_web("web.warc.gz", web), {})
+        assert relevance(made, COURSE * 3) > relevance(made, PERSON * 3)
+        with pytest.raises(BadInput, match="by one of `train`, `topic`, `sentence` and"):
+            plan(web, sentence="Lectures.")
+
     def test_a_file_without_topic(self, web: Path) -> None:
         (web / "crawl.toml").write_text("seeds = []\n")
         with pytest.raises(BadInput, match="topic: this section is needed"):

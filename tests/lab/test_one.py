@@ -112,7 +112,7 @@ class TestLimits:
         assert len(crawl(web).pages) == 2
 
     def test_seeds_must_be_addresses(self, web: RecordedWeb) -> None:
-        with pytest.raises(BadInput, match="'not a url' is no web URL"):
+        with pytest.raises(BadInput, match="'not a url' is not a web URL"):
             crawl(web, seeds=["not a url"])
 
     def test_a_seed_that_was_not_recorded(self, web: RecordedWeb) -> None:

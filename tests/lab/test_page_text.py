@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from lycosa.lab.page_text import Anchor, Text, prose
+from lycosa.lab.page_text import Anchor, Text, page_text
 from lycosa.lab.vocabulary import COMMON_WORDS, FUNCTION_WORDS, TOPICS, topic_names, topic_words
 
 VOID = {"meta", "link"}
@@ -35,7 +35,7 @@ class Tags(HTMLParser):
 @pytest.mark.parametrize("count", [0, 5, 80])
 def test_a_page_is_well_formed_and_has_its_links(topic, size, count):
     links = [Anchor(f"/{number}", number % 5 - 1) for number in range(count)]
-    body = prose(Text(), 1).page(Random(2), topic, links, size)
+    body = page_text(Text(), 1).page(Random(2), topic, links, size)
     tags = Tags()
     tags.feed(body.decode())
     assert tags.open == []
@@ -47,7 +47,7 @@ def test_a_page_is_well_formed_and_has_its_links(topic, size, count):
 
 
 def test_half_of_the_pages_are_plain_ascii_and_half_of_the_titles_name_the_topic():
-    makers = prose(Text(), 1)
+    makers = page_text(Text(), 1)
     pages = [makers.page(Random(number), 2, [], 3000) for number in range(200)]
     assert 70 < sum(page.isascii() for page in pages) < 130
     titles = [re.search(rb"<title>([^<]+)</title>", page)[1].decode().lower() for page in pages]
@@ -55,8 +55,8 @@ def test_half_of_the_pages_are_plain_ascii_and_half_of_the_titles_name_the_topic
 
 
 def test_the_same_seed_gives_the_same_phrases():
-    assert prose(Text(), 5) is prose(Text(), 5)
-    assert prose(Text(), 5).anchors != prose(Text(), 6).anchors
+    assert page_text(Text(), 5) is page_text(Text(), 5)
+    assert page_text(Text(), 5).anchors != page_text(Text(), 6).anchors
 
 
 def test_topics_have_words_of_their_own():

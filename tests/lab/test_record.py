@@ -51,7 +51,7 @@ def test_plain_warcs(warcs: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["one.warc", "one.gz", "one"])
 def test_the_name_tells_the_form(folder: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadInput, match=r"one.*: .*(ends in|compressed)"):
+    with pytest.raises(BadInput, match=r"one.*: .*(must end in|compressed)"):
         merge(folder, tmp_path / name)
 
 
@@ -69,7 +69,7 @@ def test_a_torn_end_is_no_loss(folder: Path, tmp_path: Path) -> None:
 
 def test_a_tear_in_the_middle_is_refused(folder: Path, tmp_path: Path) -> None:
     tear(folder / "warc" / "lycosa-00001.warc.gz", 60)
-    with pytest.raises(BadInput, match="a damaged file cannot be joined"):
+    with pytest.raises(BadInput, match="a damaged file cannot be merged"):
         merge(folder, tmp_path / "new" / "one.warc.gz")
     assert list((tmp_path / "new").iterdir()) == []
 

@@ -237,7 +237,7 @@ class TestGiven:
 
     def test_seeds(self) -> None:
         assert start_urls(["a.example", A, "http://c.example/c#x"]) == [A, C]
-        with pytest.raises(BadInput, match=r"seeds\[1\]: 'not a url' is no web URL$"):
+        with pytest.raises(BadInput, match=r"seeds\[1\]: 'not a url' is not a web URL$"):
             start_urls([A, "not a url"])
 
 

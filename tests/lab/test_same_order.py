@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from lycosa import build, config
 from lycosa.clock import WallClock
 from lycosa.lab.answer import Pages
-from lycosa.lab.faults import Hindered
+from lycosa.lab.faults import Faulty
 from lycosa.lab.one import LAB, crawl_web
 from lycosa.lab.recorded import RecordedWeb
 from lycosa.lab.serve import Server
@@ -42,12 +42,14 @@ def settings(strategy: str, seeds: list[str], pages: int, words: list[str]) -> c
 
 async def crawl_over_http(folder: Path, given: config.Config, web: Pages) -> list[tuple[Any, ...]]:
     """What was asked, what came of it and what it was worth, in order."""
-    async with Server(Hindered(site_of(web))) as proxy:
+    async with Server(Faulty(site_of(web))) as proxy:
         given = replace(given, fetch=replace(given.fetch, proxy=f"http://127.0.0.1:{proxy.port}"))
         run = Run(folder, given, config.Source(folder / config.NAME, ""), WallClock())
         await run.run([], lambda summary: None)
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
-    rows = db.execute("SELECT url, final_url, error, score, coalesce(relevance, 0.0) FROM visits ORDER BY n").fetchall()
+    rows = db.execute(
+        "SELECT url, final_url, error, coalesce(score, 0.0), coalesce(relevance, 0.0) FROM visits ORDER BY n"
+    ).fetchall()
     db.close()
     return rows
 

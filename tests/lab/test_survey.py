@@ -79,7 +79,7 @@ class TestReach:
         assert reach(LinkGraph(web), [OLD, "http://lost.example/", TEXT]) == {TWO: 0, FAR: 1}
 
     def test_no_seed(self, web: RecordedWeb) -> None:
-        with pytest.raises(BadInput, match="no web URL"):
+        with pytest.raises(BadInput, match="not a web URL"):
             reach(LinkGraph(web), ["not a url"])
 
 

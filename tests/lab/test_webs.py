@@ -62,7 +62,7 @@ class TestNames:
             generated(name)
 
     def test_a_web_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"no\.warc: there is no such file"):
+        with pytest.raises(BadInput, match=r"no\.warc: no such file"):
             open_web("no.warc", tmp_path)
 
     def test_a_stamp_changes_with_the_file(self, warcs: Any, tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ class TestGeneratedPages:
         assert kinds == {True, False}
 
     def test_what_is_no_page(self, web: GeneratedPages) -> None:
-        failing = f"http://{web._atlas.host(ODD.hosts - 2)}/"
-        trap = f"http://{web._atlas.host(ODD.hosts)}/calendar/2024/1"
+        failing = f"http://{web._layout.host(ODD.hosts - 2)}/"
+        trap = f"http://{web._layout.host(ODD.hosts)}/calendar/2024/1"
         for url in (failing, trap, "http://elsewhere.example/", "no url"):
             assert (web.page(url), web.resolve(url), web.links(url)) == ("", "", [])
 

@@ -73,7 +73,7 @@ def test_a_folder_where_a_file_is(tmp_path: Path) -> None:
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(BadInput, match="cannot be written"):
             make_folder(place)
-        with pytest.raises(BadInput, match=r"cannot be written: .*file is no folder"):
+        with pytest.raises(BadInput, match=r"cannot be written: .*file is not a folder"):
             check_folder(place)
 
 
@@ -84,7 +84,7 @@ def test_a_check_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_a_folder_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # whoever runs the tests may own all folders
-    with pytest.raises(BadInput, match="not ours to write to"):
+    with pytest.raises(BadInput, match="no permission to write to"):
         check_folder(tmp_path / "new")
 
 
@@ -125,6 +125,6 @@ def test_a_model_that_does_not_exist(plan: Path, tmp_path: Path) -> None:
 
 def test_an_experiment_says_so_before_it_starts(plan: Path) -> None:
     done: list[int] = []
-    with pytest.raises(BadInput, match="is no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         reproduce("rules", Request(pages=20), plan / "below", watch=lambda count, total: done.append(count))
     assert done == []

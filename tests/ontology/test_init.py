@@ -84,11 +84,11 @@ def test_an_xml_file_says_itself_what_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.doc", "", "a.doc: not a known ending; use one of .xtm .ttl"),
+        ("a.doc", "", "a.doc: unknown suffix; use one of .xtm .ttl"),
         ("a.xtm", "<html/>", "a.xtm: neither a topic map nor RDF/XML, but a <html> file"),
         ("a.owl", '<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', "OWL/XML: save it as Turtle or RDF/XML"),
-        ("a.xtm", '<topicMap xmlns="http://www.topicmaps.org/xtm/"/>', "a.xtm: no topic with a name in it"),
-        ("a.ttl", "", "a.ttl: no topic with a name in it"),
+        ("a.xtm", '<topicMap xmlns="http://www.topicmaps.org/xtm/"/>', "a.xtm: contains no topic with a name"),
+        ("a.ttl", "", "a.ttl: contains no topic with a name"),
     ],
 )
 def test_what_cannot_be_used_is_one_clear_line(tmp_path, name, content, problem):

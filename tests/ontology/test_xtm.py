@@ -126,5 +126,5 @@ def test_a_relevance_that_is_no_number_is_said(file):
     )
     page = """<topic id="p1"><instanceOf><topicRef href="#page"/></instanceOf><occurrence>
         <type><topicRef href="#relevance"/></type><resourceData>much</resourceData></occurrence></topic>"""
-    with pytest.raises(BadInput, match=r"some\.xtm: a relevance is no number: 'much'"):
+    with pytest.raises(BadInput, match=r"some\.xtm: a relevance is not a number: 'much'"):
         list(xtm.read_pages(file(HEAD_2, kinds, page)))

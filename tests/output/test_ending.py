@@ -51,7 +51,7 @@ def test_the_next_command_fits_the_reason(limits: dict[str, float], why: str, wo
 def test_what_the_user_stopped_goes_on() -> None:
     first, last = ending(summary(ended="stopped by the user", waiting=0, in_flight=1), "stars", True)
     assert first.endswith("; stopped by the user, 1 URL still queued")
-    assert last == "Next: lycosa crawl stars   (goes on where it stopped)"
+    assert last == "Next: lycosa crawl stars   (continues where it stopped)"
 
 
 def test_without_pages_the_next_run_tries_the_seeds_again_unless_its_time_is_spent() -> None:
@@ -96,10 +96,10 @@ def test_what_became_of_the_retried() -> None:
 @pytest.mark.parametrize(
     ("hosts", "words"),
     [
-        ({"a": 1}, "1 URL waits at a host that could not be reached: a. The next run tries again."),
+        ({"a": 1}, "1 URL is queued at a host that could not be reached: a. The next run tries again."),
         (
             {"a": 1, "b": 3, "c": 2, "d": 1},
-            "7 URLs wait at hosts that could not be reached: b, c, a and 1 more. The next run tries again.",
+            "7 URLs are queued at hosts that could not be reached: b, c, a and 1 more. The next run tries again.",
         ),
     ],
 )

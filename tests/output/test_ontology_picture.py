@@ -104,7 +104,7 @@ def test_of_a_large_map_only_the_heaviest_are_drawn(tmp_path, focus, title):
 
 
 def test_a_picture_has_a_known_ending(tmp_path):
-    with pytest.raises(BadInput, match=r"a\.txt: a picture ends in"):
+    with pytest.raises(BadInput, match=r"a\.txt: the file name must end in"):
         draw(CARS, weigh(CARS, []), tmp_path / "a.txt")
 
 

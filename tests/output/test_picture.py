@@ -19,7 +19,7 @@ def test_png_and_svg_by_the_suffix(tmp_path: Path) -> None:
 
 
 def test_other_suffixes_and_places_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"ends in \.png or \.svg"):
+    with pytest.raises(BadInput, match=r"must end in \.png or \.svg"):
         draw_harvest(ONE, tmp_path / "x.pdf")
     with pytest.raises(BadInput, match="cannot be written"):
         draw_harvest(ONE, tmp_path / "no" / "x.png")

@@ -91,7 +91,7 @@ def test_no_rules_make_an_empty_picture(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_a_picture_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    with pytest.raises(BadInput, match=r"r\.gif: a picture ends in"):
+    with pytest.raises(BadInput, match=r"r\.gif: the file name must end in"):
         draw_rules(RULES, SCORES, ["PH"], tmp_path / "r.gif")
     with pytest.raises(BadInput, match="cannot be written"):
         draw_rules(RULES, SCORES, ["PH"], tmp_path / "missing" / "r.png")

@@ -164,7 +164,7 @@ def test_the_path_from_a_seed(linked: CrawlDb) -> None:
     [
         ("http://d/", "visit 4: http-404 (gone)"),
         ("http://e/", "the same body as http://a/b"),
-        ("http://w/", "not visited: it waits"),
+        ("http://w/", "not visited: it is queued"),
     ],
 )
 def test_why_for_every_fate(linked: CrawlDb, url: str, words: str) -> None:

@@ -50,7 +50,7 @@ def test_totals_come_first(tmp_path: Path) -> None:
     ):
         assert words in lines
     assert lines.index("harvest rate 0.500 0.750") < lines.index("pages by relevance")
-    (curves,) = (line for line in lines if line.startswith("over the pages"))
+    (curves,) = (line for line in lines if line.startswith("by pages fetched"))
     assert curves.split()[3:] == ["█▄", "██▅▆"]
     for db in databases:
         db.close()

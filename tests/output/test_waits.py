@@ -60,8 +60,8 @@ def test_what_will_not_be_fetched_says_why(db: CrawlDb) -> None:
 def test_in_words() -> None:
     first = [("http://s/", 0.0, Band.FIRST), ("http://b/", 0.25, Band.FOUND)]
     told = waits_for(Waits(1_200, 34_000, first, "a", NOW, True, ended="limit of 10 pages"))
-    assert told[0] == "1,200 of the 34,000 URLs that wait come before it."
+    assert told[0] == "1,200 of the 34,000 queued URLs come before it."
     assert told[1] == "The crawl is over: limit of 10 pages."
     assert told[2].startswith("Its host a rests until ")
-    assert told[3] == "The robots.txt of a has to be read first."
+    assert told[3] == "The robots.txt of a has to be fetched first."
     assert [line.split() for line in told[5:]] == [["first", "http://s/"], ["0.2500", "http://b/"]]

@@ -74,8 +74,8 @@ BECAUSE = Explanation("its page is relevant", {"one": 0.25, "other": 0.25}, "sco
 def test_it_starts_with_one_plain_sentence() -> None:
     assert sentence(SEED, None) == "Fetched because it is a seed."
     assert sentence(PAGE, BECAUSE) == "Fetched because its page is relevant."
-    assert sentence(PAGE, None) == "Fetched (its strategy does not say why)."
-    assert sentence(MOVED, None) == "Not fetched by itself: a redirect led to it."
+    assert sentence(PAGE, None) == "Fetched (the strategy does not explain its scores)."
+    assert sentence(MOVED, None) == "Not fetched separately: a redirect led to it."
     assert sentence(WAITS, BECAUSE) == "Not fetched yet. Its score is 0.5000 because its page is relevant."
     assert sentence(replace(PAGE, error="timeout"), BECAUSE) == "Tried because its page is relevant."
     assert sentence(replace(SEED, n=0, is_done=False), None) == "Not fetched yet, though it is a seed and comes first."
@@ -85,7 +85,7 @@ def test_it_starts_with_one_plain_sentence() -> None:
 def test_the_parts_of_a_score_come_with_their_sum() -> None:
     told = lines(draw_why, [SEED, PAGE, MOVED, WAITS], BECAUSE)
     assert told[0].startswith("Not fetched yet.")
-    at = told.index("what made the score (score 0.500, the sum of these):")
+    at = told.index("contributions to the score (score 0.500, the sum of these):")
     assert told[at + 1 : at + 3] == ["+0.250  one", "+0.250  other"]
 
 

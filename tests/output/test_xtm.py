@@ -126,9 +126,9 @@ def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('<topicMap xmlns="http://www.topicmaps.org/xtm/" version="2.0"/>', "in.xtm: no topic with a name in it"),
+        ('<topicMap xmlns="http://www.topicmaps.org/xtm/" version="2.0"/>', "in.xtm: contains no topic with a name"),
         ("<topicMap>\n<topic>\n</topicMap>", "in.xtm:3: mismatched tag"),
-        ('<!DOCTYPE topicMap [<!ENTITY a "b">]><topicMap>&a;</topicMap>', "declarations inside is refused"),
+        ('<!DOCTYPE topicMap [<!ENTITY a "b">]><topicMap>&a;</topicMap>', "with declarations is refused"),
         ("<html/>", "neither a topic map nor RDF/XML"),
     ],
 )

@@ -1,5 +1,6 @@
 """Which pages of a crawl are parsed aside: the costly ones, and the last one before a kill."""
 
+import asyncio
 import errno
 import gc
 import subprocess
@@ -10,7 +11,7 @@ from msgspec.json import encode as to_json
 
 from lycosa.parse import Guarded, Parsers
 from lycosa.parse.guard import NAME
-from lycosa.types import Link, Page, Reply
+from lycosa.types import Link, Page, Reply, TooCostly
 
 BODY = b"<title>t</title><p>word <a href=/x>link</a>"
 
@@ -47,6 +48,30 @@ async def test_the_last_page_before_a_kill_is_parsed_aside_from_then_on(tmp_path
         assert not isinstance(parsed, Page)
         assert (await parsed).title == "t"
         assert isinstance(guarded.parse(reply(f"http://e.org/another/{run}")), Page)
+        killed(guarded)
+
+
+async def test_a_page_whose_turn_was_over_at_the_kill_is_no_suspect(tmp_path: Path) -> None:
+    guarded = Guarded(Parsers(), tmp_path)
+    guarded.parse(reply("http://e.org/1"))
+    await asyncio.sleep(0)
+    killed(guarded)
+    assert isinstance(Guarded(Parsers(), tmp_path).parse(reply("http://e.org/1")), Page)
+
+
+async def test_after_three_tries_a_page_is_given_up(tmp_path: Path) -> None:
+    """Parsing it went well each time but the first, yet the crawl died of it: the judge, for example, may have hung."""
+    for tries in range(3):
+        guarded = Guarded(Parsers(), tmp_path)
+        parsed = guarded.parse(reply("http://e.org/poison"))
+        assert isinstance(parsed, Page) if tries == 0 else isinstance(await parsed, Page)  # type: ignore[misc]
+        killed(guarded)
+    for _ in range(2):  # for good
+        guarded = Guarded(Parsers(), tmp_path)
+        with pytest.raises(TooCostly, match="given up after 3 tries: each time the crawl ended while it worked on"):
+            guarded.parse(reply("http://e.org/poison"))
+        assert isinstance(guarded.parse(reply("http://e.org/another")), Page)
+        await asyncio.sleep(0)
         killed(guarded)
 
 

@@ -117,13 +117,13 @@ def test_what_was_never_committed_is_nobody_s_loss(crawl: Crawl) -> None:
 def test_a_lost_file_is_noticed_by_the_next_crawl_and_its_pages_can_be_fetched_again(crawl: Crawl) -> None:
     (crawl.warc / FIRST).unlink()
     with pytest.raises(
-        BadInput, match=r"lycosa-00001.warc.gz: the crawl wrote this file, but it is gone \(`lycosa check`"
+        BadInput, match=r"lycosa-00001.warc.gz: the crawl wrote this file, but it is missing \(`lycosa check`"
     ):
         crawl.next_run()
     found = crawl.check()
     lost = [visit.n for visit in found.lost]
     assert 1 <= len(lost) < VISITS
-    assert found.problems == [f"{crawl.warc / FIRST}: is gone, and with it the records of {len(lost)} visits"]
+    assert found.problems == [f"{crawl.warc / FIRST}: is missing, and with it the records of {len(lost)} visits"]
     crawl.repair()
     assert crawl.check().problems == []
     assert crawl.execute(f"SELECT id FROM urls WHERE state = {WAITING}") == [(n,) for n in lost]
@@ -176,7 +176,7 @@ def test_a_record_of_another_page_is_noticed(crawl: Crawl) -> None:
     crawl.execute("UPDATE visits SET final_url = 'http://e.org/other' WHERE n = 2")
     assert any("not of http://e.org/other" in problem for problem in crawl.check().problems)
     crawl.execute("UPDATE visits SET digest = 'other' WHERE n = 4")
-    assert any("not the page that visit 4 saw" in problem for problem in crawl.check().problems)
+    assert any("not the page of visit 4" in problem for problem in crawl.check().problems)
 
 
 def test_order_and_state_are_checked(crawl: Crawl) -> None:
@@ -184,14 +184,14 @@ def test_order_and_state_are_checked(crawl: Crawl) -> None:
     crawl.execute(f"UPDATE urls SET state = {WAITING} WHERE id = 3")
     problems = crawl.check().problems
     assert "visit 3 of http://e.org/3: the URL is not marked as done" in problems
-    assert "visit 100 of http://e.org/1: its record is not behind those of the visits before" in problems
+    assert "visit 100 of http://e.org/1: its record does not follow those of the visits before" in problems
     crawl.repair()
     assert crawl.execute(f"SELECT id FROM urls WHERE state = {WAITING}") == []
 
 
 def test_what_is_not_ours_is_not_cut(crawl: Crawl) -> None:
     (crawl.warc / THIRD).write_bytes(b"precious")
-    with pytest.raises(BadInput, match="holds nothing that the crawl wrote; move it away"):
+    with pytest.raises(BadInput, match="contains nothing that the crawl wrote; move it away"):
         crawl.repair()
     (crawl.warc / THIRD).write_bytes(b"precious" * 100_000)
     with pytest.raises(BadInput, match="not written by this crawl; move it away"):

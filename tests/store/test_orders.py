@@ -48,7 +48,7 @@ def test_a_host(host: str, url: str, excluded: bool) -> None:
         ("http://a.example/", "", "write the name alone, a.example"),
         ("a.example/path", "", "not a host name"),
         ("two words", "", "not a host name"),
-        ("", "(", "no regular expression"),
+        ("", "(", "not a regular expression"),
     ],
 )
 def test_what_cannot_be_used_is_named(host: str, pattern: str, problem: str) -> None:

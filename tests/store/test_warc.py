@@ -354,7 +354,7 @@ class TestCut:
     def test_a_missing_or_foreign_file(self, tmp_path: Path, name: str) -> None:
         write(tmp_path / "warc", exchange())
         (tmp_path / "secret.warc.gz").write_bytes(b"secret")
-        with pytest.raises(BadInput, match="it is gone"):
+        with pytest.raises(BadInput, match="it is missing"):
             WarcWriter(tmp_path / "warc").cut(name, 3)
         assert (tmp_path / "secret.warc.gz").read_bytes() == b"secret"
 
@@ -372,7 +372,7 @@ class TestReadRecord:
     def test_torn_anywhere(self, tmp_path: Path, data: st.DataObject) -> None:
         name, offset, length = write(tmp_path, packed(SQUEEZED))
         os.truncate(tmp_path / name, data.draw(st.integers(0, offset + length - 1)))
-        with pytest.raises(BadInput, match=f"no whole record at byte {offset}"):
+        with pytest.raises(BadInput, match=f"no complete record at byte {offset}"):
             read_record(tmp_path / name, offset)
         (tmp_path / name).unlink()
 
@@ -390,7 +390,7 @@ class TestReadRecord:
     def test_not_at_a_record(self, tmp_path: Path) -> None:
         name, offset, _ = write(tmp_path, exchange())
         for wrong in (offset + 1, offset + 40, 10**6):
-            with pytest.raises(BadInput, match=f"no whole record at byte {wrong}"):
+            with pytest.raises(BadInput, match=f"no complete record at byte {wrong}"):
                 read_record(tmp_path / name, wrong)
 
     def test_no_such_file(self, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,7 +99,7 @@ class Waiting:
         assert row, f"{url} does not wait"
         self.found, self.finds, self.best = links.found(row), links.finds[row], strategy.memory_.best_page(row)
         self.twin, self.turn, self.elsewhere = links.twins[row], links.turns[row], links.elsewheres[row]
-        self.evidence = strategy.evidence(row)
+        (self.evidence,) = strategy.evidence([row])
 
 
 def waiting(strategy: Learned) -> dict[str, Waiting]:
@@ -110,7 +111,7 @@ def waiting(strategy: Learned) -> dict[str, Waiting]:
 
 def worth(strategy: Learned, url: str) -> float:
     row = strategy.memory_.links.find(url)
-    return strategy.worth(row, strategy.memory_.links.best[row])
+    return strategy.worths([row], [strategy.memory_.links.best[row]])[0]
 
 
 def told(db: CrawlDb, url: str, score: float, fetched: bool = True) -> Explanation:
@@ -638,3 +639,19 @@ def test_what_another_version_knew_is_named() -> None:
     for read in (read_older, lambda: make(db).load(state), lambda: learned(db), lambda: told(db, kids("x", 3)[0], 0.5)):
         with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):
             read()
+
+
+def test_a_url_made_to_share_the_hash_of_another_does_not_hide_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody can compute an unkeyed hash, and so make an address that shares that of a page which is to be hidden."""
+    monkeypatch.setattr(xxhash, "xxh3_64_intdigest", lambda data, seed=0: 7)
+    db = CrawlDb(":memory:").open()
+    strategy, victim = make(db), "http://b.example/victim/"
+    turn(strategy, page(HOME, ["http://evil.example/forged/", "http://a.example/list"]))
+    turn(strategy, page("http://evil.example/forged/", [], BAD, HOME))
+    turn(strategy, page("http://a.example/list", [victim], BAD, HOME))
+    assert not Waiting(strategy, victim).twin
+    db.put("state:strategy", msgspec.json.encode(strategy.save()).decode())
+    restarted = make(db)
+    restarted.load(msgspec.json.decode(db.get("state:strategy")))
+    assert not Waiting(restarted, victim).twin
+    assert worth(restarted, victim) == worth(strategy, victim) > 0.001

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lycosa.strategy.link_features import MEMORY, MOST_KEYS, Scale, Surpluses, Tally
-from lycosa.strategy.url_features import MOST_WORDS, folder_of, marks_of, quick_marks, twins, words_of
+from lycosa.strategy.links import Names
+from lycosa.strategy.url_features import MOST_WORDS, folder_of, marks_of, twins, words_of
 from lycosa.types import Link, Page
 
 
@@ -159,8 +160,9 @@ def test_a_person_s_or_project_s_part_of_a_host_is_told_by_its_folders(url: str,
 @given(st.lists(st.sampled_from(["~", "ann", ".", "/", "?", "x.html", "cs"]), max_size=7))
 def test_the_kind_of_an_address_is_remembered_by_all_that_tells_it(parts: list[str]) -> None:
     url = f"http://h/{''.join(parts)}"
+    names = Names()
     for _ in range(2):
-        assert quick_marks(url) == marks_of(url)
+        assert tuple(names.all[number] for number in names.marks(url)) == marks_of(url)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,15 @@ import random
 from typing import Any
 
 import pytest
+import xxhash
 
+from lycosa import urls
 from lycosa.store.db import CrawlDb
 from lycosa.strategy.kept import PageNote
-from lycosa.strategy.links import SOURCES, Find
-from lycosa.strategy.memory import Memory
+from lycosa.strategy.links import SOURCES
+from lycosa.strategy.memory import Candidate, Memory
 from lycosa.strategy.sources import Source
-from lycosa.strategy.url_features import quick_marks
+from lycosa.types import Link
 
 
 class Frontier(dict[str, int]):
@@ -19,8 +21,8 @@ class Frontier(dict[str, int]):
     def number(self, url: str) -> int:
         return self.get(url, 0)
 
-    def push(self, urls: list[str]) -> None:
-        for url in urls:
+    def push(self, found: list[str]) -> None:
+        for url in found:
             if "//closed" not in url:
                 self.setdefault(url, len(self) + 1)
 
@@ -31,20 +33,21 @@ def ready(frontier: Frontier) -> Memory:
     return memory
 
 
-def add_page(memory: Memory, frontier: Frontier, db: CrawlDb, urls: list[str], chance: random.Random) -> None:
+def add_page(memory: Memory, frontier: Frontier, db: CrawlDb, found: list[str], chance: random.Random) -> None:
     """A turn as the strategy does it: find links, let the frontier see them, settle."""
-    finds, told = [], []
-    for at, url in enumerate(urls):
+    candidates: list[Candidate] = []
+    told = []
+    for at, url in enumerate(found):
         row = memory.links.find(url)
         if row and memory.links.counts[row] >= SOURCES:
             told.append(row)
             continue
         words = [memory.names[f"/{chance.randrange(30)}"] for _ in range(chance.randrange(5))]
-        marks = map(memory.names.__getitem__, quick_marks(url))
-        finds.append(Find(url, at // 5, 2, words, chance.random(), chance.random(), 0.0, *marks, row))  # type: ignore[call-arg]
+        candidates.append((Link(url, depth=2), at // 5, row, [], words))
     source = memory.add_page(chance.random(), chance.choice(["", "course"]), 1, 0.1, 1.0, memory.up)
-    memory.add_links(source, finds, told)
-    frontier.push(urls)
+    columns = {name: [chance.random() for _ in candidates] for name in ("contexts", "owns", "elsewheres")}
+    memory.add_links(source, memory.finds(candidates, {**columns}), told)
+    frontier.push(found)
     memory.settle(db)
 
 
@@ -102,4 +105,23 @@ def test_a_page_note_is_small() -> None:
     add_page(memory, frontier, db, [f"http://a/docs/some-page-{n}.html" for n in range(100)], chance)
     packed = db.noted("learned page 000000000")
     assert len(packed) < 50 * 100
-    assert len(PageNote.unpack(packed).arrays()["ids"]) == 100
+    assert len(PageNote.unpack(packed).finds().rows) == 100
+
+
+def test_a_url_made_to_share_the_hash_of_another_does_not_hide_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody can compute an unkeyed hash, and so make two addresses that share it."""
+    monkeypatch.setattr(xxhash, "xxh3_64_intdigest", lambda data: 7)
+    chance, frontier, db = random.Random(1), Frontier(), CrawlDb(":memory:").open()
+    memory = ready(frontier)
+    add_page(memory, frontier, db, ["http://evil/a/", "http://closed/b/"], chance)
+    memory.take("http://evil/a/", is_page=True)
+    add_page(memory, frontier, db, ["http://good/c/"], chance)
+    memory.save(db)
+    restored = ready(frontier)
+    restored.load_names(db)
+    restored.load(db)
+    for each in (memory, restored):
+        assert urls.key("http://evil/a/") in each.done
+        assert urls.key("http://good/c/") not in each.done
+        assert not each.links.twins[each.links.find("http://good/c/")]
+        assert each.links.find("http://closed/b/")  # whose address is all that is known of it

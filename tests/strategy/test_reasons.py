@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lycosa.store.db import CrawlDb
 from lycosa.strategy.link_features import PRIOR
-from lycosa.strategy.links import Find, Links
+from lycosa.strategy.links import CODES, Finds, Links
 from lycosa.strategy.online_logistic import Weighed, Weights
 from lycosa.strategy.reasons import Reasons, explain
 from lycosa.strategy.sources import Source
@@ -33,10 +33,10 @@ class Kept:
         self.reasons.db = self.db = CrawlDb(":memory:").open()
 
     def _add(self, url: str) -> int:
-        find = Find(url, 0, 1, (), 0.0, 0.0, 0.0, 1, 2, 3)
-        row = self.links.add(PAGES[0], find)
+        finds = Finds([url], [0], {name: [0] for name in CODES})
+        (row,) = self.links.add(PAGES[0], finds, [0])
         for page in PAGES[1:]:
-            self.links.again(row, page, find, PAGES[0])
+            self.links.again(row, page, finds.one(0), PAGES[0])
         self.links.settle()
         return row
 
@@ -57,7 +57,7 @@ class Kept:
 @given(st.lists(st.floats(-3, 3), min_size=SIZE, max_size=SIZE))
 def test_parts_add_up_to_the_log_odds_of_the_score(written: bool, evidence: list[float]) -> None:
     kept, link = Kept(), weighed(*evidence)
-    kept.reasons.keep(2, kept.rows[1], link)
+    kept.reasons.keep([kept.rows[1]], [2], [link])
     if written:
         kept.reasons.write()
     told = kept.take(1, link.score)
@@ -71,9 +71,9 @@ def test_the_score_tells_which_of_several_pages_made_it() -> None:
     """A link found again on a page that promises less keeps its score, and what made it."""
     for score_of in (0, 1):
         kept, found = Kept(), (weighed(3.0), weighed(1.0))
-        kept.reasons.keep(0, kept.rows[0], found[0])
+        kept.reasons.keep([kept.rows[0]], [0], [found[0]])
         kept.reasons.write()
-        kept.reasons.keep(1, kept.rows[0], found[1])
+        kept.reasons.keep([kept.rows[0]], [1], [found[1]])
         score = found[score_of].score
         told = kept.take(0, score)
         assert sum(told.parts.values()) == pytest.approx(math.log(score / (1 - score)), abs=0.0006)
@@ -82,9 +82,9 @@ def test_the_score_tells_which_of_several_pages_made_it() -> None:
 def test_a_new_score_replaces_the_old_one_and_other_links_keep_theirs() -> None:
     kept, old, new = Kept(), weighed(1.0), weighed(2.0)
     for row in kept.rows:
-        kept.reasons.keep(1, row, old)
+        kept.reasons.keep([row], [1], [old])
     kept.reasons.write()
-    kept.reasons.keep(1, kept.rows[0], new)
+    kept.reasons.keep([kept.rows[0]], [1], [new])
     kept.reasons.write()
     assert not kept.waits(0, old.score).parts
     log_odds = math.log(new.score / (1 - new.score))
@@ -95,15 +95,15 @@ def test_a_new_score_replaces_the_old_one_and_other_links_keep_theirs() -> None:
 def test_what_is_done_is_forgotten() -> None:
     kept, link = Kept(), weighed(1.0)
     for row in kept.rows:
-        kept.reasons.keep(1, row, link)
+        kept.reasons.keep([row], [1], [link])
     kept.reasons.write()
     entry_bytes = len(kept.db.noted("learned reasons 000000001")) // 2
     assert entry_bytes <= 92
     kept.links.take("http://b/")
-    kept.reasons.keep(1, kept.rows[0], link)
+    kept.reasons.keep([kept.rows[0]], [1], [link])
     kept.reasons.write()
     assert len(kept.db.noted("learned reasons 000000001")) == entry_bytes
-    kept.reasons.keep(1, kept.rows[0], link)
+    kept.reasons.keep([kept.rows[0]], [1], [link])
     assert kept.take(0, link.score).parts  # taken before it was written
     kept.links.release(kept.links.take("http://a/"))
     kept.reasons.write()
@@ -112,7 +112,7 @@ def test_what_is_done_is_forgotten() -> None:
 
 def test_scores_that_no_evidence_made() -> None:
     kept = Kept()
-    kept.reasons.keep(0, kept.rows[0], None)
+    kept.reasons.keep([kept.rows[0]], [0], [None])
     kept.reasons.write()
     assert kept.waits(0, 1.0).because.startswith("it is its turn")
     assert kept.take(0, 1.0).because.startswith("it is its turn")
@@ -134,6 +134,6 @@ def test_what_was_weighed_keeps_the_weights_of_its_time() -> None:
 def test_without_a_database_nothing_is_piled_up() -> None:
     reasons = Reasons(Links())
     while not reasons.is_full():
-        reasons.keep(1, 1, weighed(1.0))
+        reasons.keep([1], [1], [weighed(1.0)])
     reasons.write()
     assert not reasons.is_full()

@@ -1,1 +1,1 @@
-"""What `import lycosa` offers: crawl folders, topics, comparisons. Thin over the parts that the command line uses."""
+"""What `import lycosa` offers: crawl folders, topics, comparisons. A thin layer over what the command line uses."""

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: async work for callers that are not async, or whose own loop is busy."""
+"""An event loop in a separate thread: async work for callers that are not async, or that already run a loop."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Background:
-    """While the context is open, coroutines can be run in the thread's loop; at its end none of them is left."""
+    """While the context is open, coroutines can be run in the thread's loop; when it closes, none is left running."""
 
     def __enter__(self) -> "Background":
         self._loop = asyncio.new_event_loop()
@@ -20,7 +20,7 @@ class Background:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(KeyboardInterrupt):  # whoever presses Ctrl-C twice waits all the same: it is short
+        with contextlib.suppress(KeyboardInterrupt):  # a second Ctrl-C does not shorten this: it does not take long
             asyncio.run_coroutine_threadsafe(_settle(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -37,7 +37,7 @@ class Background:
 
 
 async def _settle() -> None:
-    """Cancel what still runs, and wait until it has cleaned up."""
+    """Cancel whatever is still running, and wait until it has cleaned up."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
     for task in rest:
         task.cancel()
@@ -48,13 +48,13 @@ async def _settle() -> None:
 
 
 def in_background(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end, whether or not this thread has a running loop."""
+    """Run a coroutine to completion, whether or not this thread has a running loop."""
     with Background() as loop:
         return loop.run(work)
 
 
 def iterate(items: AsyncGenerator[Item, None]) -> Iterator[Item]:
-    """An async generator as a plain one. Its work goes on in the background between two items."""
+    """An async generator as a plain one. It keeps working in the background between two items."""
     with Background() as loop:
         try:
             while True:

@@ -20,7 +20,7 @@ _CURVES = ("order", "found", "harvest", "relevance", "seconds")
 
 
 class Compared:
-    """What a comparison found: a row of figures for each run, and the runs themselves with their curves."""
+    """The results of a comparison: a row of figures for each run, and the runs themselves with their curves."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -49,7 +49,7 @@ class Compared:
 def compare(
     web: str | Path, strategies: Sequence[str] = (), out: Path | str | None = None, jobs: int = 1, **options: Any
 ) -> Compared:
-    """Let strategies crawl the same web in the lab, without a network, and compare what they find.
+    """Run strategies on the same web in the lab, without a network, and compare what they find.
 
     ```python
     found = lycosa.compare("generated:pages=2000,hosts=20", ["best-first", "learned"], target=["astronomy"], pages=200)
@@ -58,8 +58,8 @@ def compare(
 
     Args:
         web: A WARC, a folder of WARCs, a crawl folder, `generated:...`, or a .toml file with tasks.
-        strategies: Those to compare, beside `breadth-first`, `random` and the `oracle`.
-        out: A folder for the results, so that a comparison that was stopped can go on; none by default.
+        strategies: The strategies to compare, in addition to `breadth-first`, `random` and the `oracle`.
+        out: A folder for the results, so that a stopped comparison can be continued; none by default.
         jobs: The number of processes.
         options: The keys of a task or of a comparison file: `target`, `labels`, `seeds`, `topic`, `train`, `pages`,
             `repeat`, `oracle`, `field`, ...

@@ -1,4 +1,4 @@
-"""Crawl a folder from a program: with a summary at the end, or visit by visit as they come."""
+"""Crawl a folder from a program: with a summary at the end, or visit by visit."""
 
 import asyncio
 from collections import deque
@@ -16,11 +16,11 @@ from lycosa.types import Deferred, Fetcher, Lease, Reply, Visit
 Summary = dict[str, Any]
 Changes = Mapping[str, Any] | None  # section.key to value
 Watch = Callable[[Summary], None] | None
-_MOST_WAITING = 64  # visits that nobody has taken yet; then the crawl waits
+_MOST_WAITING = 64  # unread visits; beyond this, the crawl waits
 
 
 class Plan:
-    """One run of a folder, as somebody wants it."""
+    """The options of one run."""
 
     def __init__(self, seeds: Sequence[str], changes: Changes, retry_failed: bool) -> None:
         self.seeds = list(seeds)
@@ -29,7 +29,7 @@ class Plan:
 
 
 async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | None" = None) -> Summary:
-    """Crawl until it is over or cancelled; the process is left as it is: no signal handlers, no settings."""
+    """Crawl until it ends or is cancelled; no signal handlers or process settings are changed."""
     found = config.load(folder, plan.overrides)[1].path.parent
     with lock(found), naming_state(folder):
         session = Session(folder, plan.overrides)
@@ -39,7 +39,7 @@ async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | Non
 
 
 async def follow(folder: Path, plan: Plan) -> AsyncGenerator[Visit, None]:
-    """Crawl, and give each visit as soon as it is made. Whoever stops taking them stops the crawl."""
+    """Crawl, and yield each visit as soon as it is made. The crawl stops when the caller stops iterating."""
     live = Live()
     crawling = asyncio.ensure_future(crawl(folder, plan, live=live))
     crawling.add_done_callback(lambda _: live.changed.set())
@@ -57,7 +57,7 @@ async def follow(folder: Path, plan: Plan) -> AsyncGenerator[Visit, None]:
 
 
 class Live:
-    """A sink that keeps visits until somebody takes them, and a fetcher that waits while there are too many."""
+    """A sink that buffers visits until they are read, and a fetcher that waits while the buffer is full."""
 
     def __init__(self) -> None:
         self.waiting: deque[Visit] = deque()

@@ -1,4 +1,4 @@
-"""A crawl folder for programs: make or open it, crawl, look at what came."""
+"""A crawl folder for programs: create or open it, crawl, look at the results."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from lycosa.types import BadInput, Page, Verdict, Visit
 
 
 class CrawlFolder:
-    """One crawl: a folder with a crawl.toml, and everything that was fetched so far.
+    """One crawl: a folder with a crawl.toml, and everything fetched so far.
 
     ```python
     folder = lycosa.CrawlFolder.new("stars", ["https://example.org/"], {"kind": "keywords", "words": ["galaxy"]})
@@ -38,19 +38,19 @@ class CrawlFolder:
     def new(
         cls, path: Path | str, seeds: Sequence[str], topic: Mapping[str, Any], **sections: Mapping[str, Any]
     ) -> "CrawlFolder":
-        """Make a crawl folder. All values are those of crawl.toml, where they are written to.
+        """Create a crawl folder. The values are written to its crawl.toml.
 
         Args:
             path: The folder; it may exist, but must not have a crawl.toml yet.
             seeds: The URLs to start from.
-            topic: What to look for: `kind`, and the keys of that kind.
+            topic: What to look for: `kind`, and its keys.
             sections: Any other section: `strategy`, `scope`, `fetch`, `limits`, `store`, `search`.
         """
         file = write(Path(path) / config.NAME, {"seeds": list(seeds), "topic": topic, **sections})
         try:
             return cls(path)
         except BadInput:
-            file.unlink()  # so that the next try can write it
+            file.unlink()  # so that the next attempt can write it
             raise
 
     def __repr__(self) -> str:
@@ -58,54 +58,54 @@ class CrawlFolder:
 
     @property
     def settings(self) -> config.Config:
-        """What crawl.toml says, with all defaults."""
+        """The settings in crawl.toml, with all defaults."""
         return config.load(self.path)[0]
 
     @property
     def topic(self) -> Topic:
-        """Its topic, with what the crawl has taught it so far."""
+        """Its topic, including what it learned during the crawl."""
         return Topic.open(self.path)
 
     def crawl(
         self, seeds: Sequence[str] = (), changes: Changes = None, watch: Watch = None, retry_failed: bool = False
     ) -> Summary:
-        """Start the crawl, or go on with it, and wait until it is over; the totals.
+        """Start or continue the crawl, wait until it ends, and return the totals.
 
-        The crawl runs in a thread of its own, so this works in a notebook as well. An interrupt stops it; what was
-        fetched stays, and the next call goes on from there.
+        The crawl runs in a separate thread, so this works in a notebook too. An interrupt stops it; what was fetched is
+        kept, and the next call continues from there.
 
         Args:
-            seeds: Further URLs to start from.
-            changes: Other values for keys of crawl.toml, this time only: `{"limits.pages": 100}`.
+            seeds: Additional URLs to start from.
+            changes: Values that override keys of crawl.toml for this run only: `{"limits.pages": 100}`.
             watch: Called about once a second with the totals so far, in the crawl's thread.
-            retry_failed: Fetch again what failed for a reason that may pass.
+            retry_failed: Fetch URLs again that failed for a temporary reason.
         """
         return in_background(self.crawl_async(seeds, changes, watch, retry_failed))
 
     async def crawl_async(
         self, seeds: Sequence[str] = (), changes: Changes = None, watch: Watch = None, retry_failed: bool = False
     ) -> Summary:
-        """The same for async programs, in the running event loop; cancel it to stop the crawl."""
+        """Like `crawl`, for async programs, in the running event loop; cancel it to stop the crawl."""
         return await crawling.crawl(self.path, Plan(seeds, changes, retry_failed), watch)
 
     def follow(self, seeds: Sequence[str] = (), changes: Changes = None) -> Iterator[Visit]:
-        """Crawl, and give each visit as it comes, failures too. To stop the crawl, stop iterating.
+        """Crawl, and yield each visit as it is made, failed ones included. To stop the crawl, stop iterating.
 
-        The crawl goes on in the background, but not far ahead: it waits for a reader that is slow.
+        The crawl continues in the background, but not far ahead: it waits for a slow reader.
         """
         return iterate(crawling.follow(self.path, Plan(seeds, changes, retry_failed=False)))
 
     def follow_async(self, seeds: Sequence[str] = (), changes: Changes = None) -> AsyncIterator[Visit]:
-        """The same for async programs: `async for visit in folder.follow_async()`."""
+        """Like `follow`, for async programs: `async for visit in folder.follow_async()`."""
         return crawling.follow(self.path, Plan(seeds, changes, retry_failed=False))
 
     @property
     def summary(self) -> Summary:
-        """The totals, as they were last written; empty before the first crawl."""
+        """The totals as last written; empty before the first crawl."""
         return stored.summary(self.path)
 
     def visits(self) -> Iterator[Visit]:
-        """Every visit so far in the order of fetching, failures too, each page read again from its stored copy."""
+        """Every visit so far in fetch order, failed ones included, with each page parsed from its stored copy."""
         return stored.visits(self.path)
 
     def pages(
@@ -116,20 +116,20 @@ class CrawlFolder:
         columns: Sequence[str] = (),
         text: bool = False,
     ) -> Table:
-        """A row for each page in the order of fetching: iterate over it, or call `to_arrow()` or `to_pandas()`.
+        """One row per page in fetch order: iterate over it, or call `to_arrow()` or `to_pandas()`.
 
         Args:
             relevant: Only pages on topic.
-            min_relevance: Only pages of at least this relevance.
-            errors: Also what could not be fetched or read.
-            columns: These columns in this order; `["all"]` for every column but the text.
+            min_relevance: Only pages with at least this relevance.
+            errors: Include visits that failed.
+            columns: These columns in this order; `["all"]` for every column except the text.
             text: Add the main text of each page, read from its stored copy.
         """
         wanted = Wanted(relevant, min_relevance, errors)
         return Table(lambda: stored.pages(self.path, wanted, columns, text))
 
     def links(self, columns: Sequence[str] = ()) -> Table:
-        """A row for each link that was found: source, target, anchor, score."""
+        """One row per link: source, target, anchor, score."""
         return Table(lambda: stored.links(self.path, columns))
 
     def page(self, url: str) -> Page:
@@ -137,10 +137,10 @@ class CrawlFolder:
         return stored.page(self.path, url)
 
     def judge(self, page: AnyPage) -> Verdict:
-        """The verdict of the crawl's judge, as it is by now.
+        """The verdict of the crawl's judge in its current state.
 
         Args:
-            page: The URL of a stored page, or anything that `Topic.judge` takes.
+            page: The URL of a stored page, or anything that `Topic.judge` accepts.
         """
         is_url = isinstance(page, str) and page.startswith(("http://", "https://"))
         return self.topic.judge(self.page(str(page)) if is_url else page)

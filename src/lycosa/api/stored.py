@@ -1,4 +1,4 @@
-"""What a crawl has stored, for programs: visits with their pages, and rows for tables."""
+"""The stored results of a crawl, for programs: visits with their pages, and rows for tables."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -27,7 +27,7 @@ _SEEN = ("error", "detail", "score", "relevance", "on_topic", "label", "classes"
 
 @contextmanager
 def opened(folder: Path) -> Iterator[CrawlDb]:
-    config.load(folder)  # names what is wrong when this is not a crawl folder
+    config.load(folder)  # reports what is wrong if this is not a crawl folder
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
     try:
         yield db
@@ -45,7 +45,7 @@ def summary(folder: Path) -> dict[str, Any]:
 
 
 def visits(folder: Path) -> Iterator[Visit]:
-    """Every visit as it was made, with its body from the WARC and its page read again."""
+    """Every visit as it was made, with its body from the WARC and its page parsed again."""
     settings, _ = config.load(folder)
     parsers = build.make_parsers(settings)
     with opened(folder) as db:
@@ -75,7 +75,7 @@ def page(folder: Path, url: str) -> Page:
                 answer = to_response(read_record(folder / "warc" / warc, offset), offset)
                 reply = Reply(Link(asked, source, anchor, depth), final, answer.status, content_type, answer.body)
                 return build.make_parsers(config.load(folder)[0]).parse(reply)
-    raise BadInput(f"{folder}: {url}: no page of this address is stored")
+    raise BadInput(f"{folder}: {url}: no page with this URL is stored")
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def _text_reader(folder: Path, is_wanted: bool) -> Callable[[str, int], str]:
 
 
 class Table:
-    """Rows that are read when they are needed: iterate over them as dicts, or take all of them at once."""
+    """Rows that are read lazily: iterate over them as dicts, or convert them all at once."""
 
     def __init__(self, open_rows: Callable[[], Any]) -> None:
         self._open = open_rows

@@ -11,6 +11,7 @@ from lycosa.judge import model_file, training
 from lycosa.output.topic_report import Report, measure
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
+from lycosa.recalling import without_held_out
 from lycosa.types import BadInput, Link, Page, Reply, Verdict
 
 AnyPage = Page | bytes | str | Path
@@ -26,7 +27,7 @@ class Topic:
 
     Args:
         kind: `keywords`, `examples`, `taxonomy`, `ontology`, `tids`, or the kind of an installed plug-in.
-        folder: What paths among the options are relative to, and where `train` writes its model.
+        folder: The folder that paths in the options are relative to, and where `train` writes its model.
         options: The other keys of the section.
     """
 
@@ -38,7 +39,7 @@ class Topic:
 
     @classmethod
     def open(cls, path: Path | str) -> "Topic":
-        """The topic of a crawl folder or of a .toml file, with what its crawl has taught it so far."""
+        """The topic of a crawl folder or of a .toml file, including what it learned during the crawl."""
         topic = cls.__new__(cls)
         topic._topic, topic._ready = topics.load(Path(path)), False
         return topic
@@ -63,16 +64,16 @@ class Topic:
         return self.judge_all([page])[0]
 
     def judge_all(self, pages: Iterable[AnyPage]) -> list[Verdict]:
-        """A verdict on each page; the order does not matter, as nothing is learned from one for the next."""
+        """A verdict on each page; the order does not matter, because nothing is learned from one page for the next."""
         topic = self._prepared()
         return in_background(topics.judge_each(topics.with_labels(topic), [read(page) for page in pages]))
 
     def train(self) -> Path:
-        """Train on the topic's labelled pages, and write the model into its folder; where it is."""
+        """Train on the topic's labelled pages, write the model to its folder, and return its path."""
         topic = self._topic
         judge = topics.learner(topic, "does not learn from labelled pages: there is nothing to train")
         target = topic.folder / model_file.NAME
-        found = training.make(judge, topic.folder, read_pages)
+        found = training.make(judge, topic.folder, without_held_out(topic.folder, read_pages))
         try:
             found.save(target, judge.KIND)
         except OSError as error:
@@ -81,20 +82,20 @@ class Topic:
         return target
 
     def test(self, on: Path | str = "", target: Sequence[str] = (), folds: int = 5, seed: int = 0) -> Report:
-        """Precision, recall, F1 and AUC of the target and of each label, and the confusion between labels.
+        """Precision, recall, F1 and AUC of the target and of each label, and the confusion matrix.
 
         Args:
-            on: Labelled pages to test on: a folder with one sub-folder for each label, or `WARC:LABELS`. Without it, a
+            on: Labelled pages to test on: a folder with one sub-folder per label, or `WARC:LABELS`. Without it, a
                 topic that is trained on examples is cross-validated on them.
             target: The labels that are on topic, if the topic itself does not say so.
-            folds: The number of parts of the cross-validation.
-            seed: For the split into parts.
+            folds: The number of folds of the cross-validation.
+            seed: Random seed of the split into folds.
         """
         if target and hasattr(self._topic.judge, "recipe"):
             self._topic.judge.target = list(target)
         results = self._judged_on(str(on)) if on else self._cross_validated(folds, seed)
         if not results:
-            raise BadInput(f"on {on}: no labelled page there")
+            raise BadInput(f"on {on}: no labelled pages found")
         return measure(results, topics.targets(self._topic, [label for label, _ in results], target))
 
     def _judged_on(self, on: str) -> list[tuple[str, Verdict]]:
@@ -108,7 +109,7 @@ class Topic:
 
 
 def read(page: AnyPage) -> Page:
-    """Whatever was given, as a page."""
+    """The argument, converted to a page."""
     if isinstance(page, Page):
         return page
     if isinstance(page, Path):

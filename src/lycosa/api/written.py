@@ -10,7 +10,7 @@ from lycosa.types import BadInput
 
 
 def value(given: Any, name: str) -> str:
-    """One value on one line; JSON's texts, numbers and booleans are TOML's."""
+    """One value on one line; JSON strings, numbers and booleans are valid TOML."""
     if isinstance(given, Path):
         given = str(given)
     if isinstance(given, Mapping):
@@ -34,9 +34,9 @@ def document(given: Mapping[str, Any]) -> str:
 
 
 def write(file: Path, given: Mapping[str, Any]) -> Path:
-    """Make such a file, and the folders it is in."""
+    """Create such a file, and its parent folders."""
     if file.exists():
-        raise BadInput(f"{file}: exists already")
+        raise BadInput(f"{file}: already exists")
     text = document(given)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def write(file: Path, given: Mapping[str, Any]) -> Path:
 
 
 def overrides(changes: Mapping[str, Any]) -> list[str]:
-    """Changes for this time only, as `--set` takes them: section.key to value."""
+    """Changes for one run, in the format of `--set`: section.key to value."""
     return [f"{name}={value(item, name)}" for name, item in changes.items()]
 
 

@@ -1,7 +1,7 @@
 """The command line: parse arguments, call, print.
 
-Exit codes: 0 done, 1 a crawl that has no pages at all, or damage found, 2 bad input, 70 a bug in a judge or a strategy,
-130 stopped by the user.
+Exit codes: 0 success, 1 a crawl without any pages or without any host that answers, or damage found, 2 bad input,
+70 a bug in a judge or strategy, 130 stopped by the user.
 """
 
 import os
@@ -46,7 +46,7 @@ for _name, _command in _PLAIN.items():
 
 @cache
 def mount_the_rest() -> typer.Typer:
-    """The other commands, which take a while to load: only when one of them may be meant."""
+    """Add the other commands, which take a while to load, only when one of them may be wanted."""
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
     from lycosa.cli.check import check, repair
@@ -78,7 +78,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def lycosa(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="The version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
     verbose: Annotated[bool, VERBOSE] = False,
 ) -> None:
     """A focused web crawler: say what to look for and where to start."""
@@ -94,7 +96,7 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
+    except BrokenPipeError:  # the reader of our output is gone, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""`lycosa check` and `lycosa repair`: is what the crawl stored still there, and how does it go on if it is not?"""
+"""`lycosa check` and `lycosa repair`: is everything that the crawl stored still there, and how to continue if not?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ from lycosa.parse import content_digest
 from lycosa.run import lock
 from lycosa.store import check as store
 from lycosa.store.db import CrawlDb
+from lycosa.store.secret import Digests
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 
@@ -28,7 +29,7 @@ def check(
     _print(found.problems, None if all_ else _MOST_LINES)
     typer.echo(
         f"{found.visits:,} visits, {found.records:,} records: "
-        + (_count(len(found.problems)) if found.problems else "all is well")
+        + (_count(len(found.problems)) if found.problems else "no problems")
     )
     if found.problems:
         raise typer.Exit(1)
@@ -37,10 +38,11 @@ def check(
 def repair(
     directory: Dir,
     keep_visits: Annotated[
-        bool, typer.Option("--keep-visits", help="Keep visits whose record is lost, instead of fetching them again.")
+        bool,
+        typer.Option("--keep-visits", help="Keep visits whose record is lost instead of fetching their URLs again."),
     ] = False,
 ) -> None:
-    """Let a crawl go on that lost part of its WARC: URLs whose records are lost or damaged wait to be fetched again."""
+    """Make a crawl usable again that lost part of its WARC: URLs whose records are lost or damaged are queued again."""
     config.load(directory)
     with lock(directory):
         found = _check(directory)
@@ -53,24 +55,24 @@ def repair(
             db.close()
     _print(found.problems, _MOST_LINES)
     done = "visits kept without their records" if keep_visits else "URLs to be fetched again"
-    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "all is well")
+    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "no problems")
 
 
 def _check(directory: Path) -> store.Findings:
     config.load(directory)
     if not (directory / "crawl.db").exists() and any((directory / "warc").glob("*.warc.gz")):
-        raise BadInput(f"{directory / 'crawl.db'}: is gone; {_from_warc(directory)}")
+        raise BadInput(f"{directory / 'crawl.db'}: is missing; {_from_warc(directory)}")
     db = CrawlDb(directory / "crawl.db", readonly=True).open()
     try:
-        return store.check(db, directory / "warc", content_digest)
+        return store.check(db, directory / "warc", Digests(db, content_digest))
     finally:
         db.close()
 
 
 def _from_warc(directory: Path) -> str:
     return (
-        f"crawl what is recorded into a new folder: `lycosa lab serve {directory / 'warc'}`, then `lycosa crawl` there"
-        " with its --proxy"
+        f"crawl the recording into a new folder: run `lycosa lab serve {directory / 'warc'}`, then `lycosa crawl`"
+        " with the --proxy it prints"
     )
 
 

@@ -1,4 +1,4 @@
-"""Commands for a running crawl: pause, resume, stop, add, exclude. The last two also work while nothing runs."""
+"""Commands for a running crawl: pause, resume, stop, add, exclude. The last two also work if no crawl is running."""
 
 import fcntl
 import shlex
@@ -17,20 +17,20 @@ from lycosa.types import BadInput
 
 
 def pause(directory: Dir) -> None:
-    """Let a running crawl start no further request; what is in flight finishes."""
+    """Pause a running crawl: no new request starts, requests in flight finish."""
     done = _call(directory, Request("pause"))
     flying = done["in_flight"]
     told = f"paused; {flying:,} {_plural(flying, 'request')} in flight will finish" if flying else "paused"
-    typer.echo(f"{told}. Go on with: lycosa resume {_name(directory)}" if done["changed"] else "already paused")
+    typer.echo(f"{told}. Continue with: lycosa resume {_name(directory)}" if done["changed"] else "already paused")
 
 
 def resume(directory: Dir) -> None:
-    """Let a paused crawl go on."""
-    typer.echo("crawling again" if _call(directory, Request("resume"))["changed"] else "not paused: it is crawling")
+    """Resume a paused crawl."""
+    typer.echo("resumed" if _call(directory, Request("resume"))["changed"] else "it is not paused")
 
 
 def stop(directory: Dir) -> None:
-    """End a running crawl as Ctrl-C does, and wait until its process is done; `lycosa crawl` continues it later."""
+    """Stop a running crawl as Ctrl-C does, and wait until its process has exited; `lycosa crawl` continues it later."""
     _call(directory, Request("stop"), wait_for_end=True)
     with (directory / "crawl.lock").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -39,9 +39,9 @@ def stop(directory: Dir) -> None:
 
 def add(
     directory: Dir,
-    url: Annotated[list[str], typer.Argument(metavar="URL", help="Further seeds.", show_default=False)],
+    url: Annotated[list[str], typer.Argument(metavar="URL", help="The seeds to add.", show_default=False)],
 ) -> None:
-    """Add seeds: a running crawl fetches them next, else the next run does. They stay seeds of this crawl."""
+    """Add seeds: a running crawl fetches them next, otherwise the next run does. They stay seeds of this crawl."""
     found = checked_urls(url)
     config.load(directory)
     try:
@@ -69,17 +69,17 @@ def exclude(
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before dropping URLs.")] = False,
 ) -> None:
-    """Exclude a host or a pattern from a crawl, running or not, for good. Says first how many URLs that drops."""
+    """Permanently exclude a host or a pattern, whether the crawl runs or not. Says first how many URLs it drops."""
     what = orders.exclusion(host, pattern)
     config.load(directory)
     counted = _either(directory, Request("count", host=what.host, pattern=what.pattern), what)
-    drops = f"{what}: {counted:,} waiting {_plural(counted, 'URL')}"
+    drops = f"{what}: {counted:,} queued {_plural(counted, 'URL')}"
     if not yes:
         if not sys.stdin.isatty():
-            raise BadInput(f"{drops} would be dropped; nothing was changed: --yes excludes it without asking")
+            raise BadInput(f"{drops} would be dropped; nothing was changed; --yes skips the question")
         typer.confirm(f"{drops} will be dropped. Exclude?", abort=True)
     dropped = _either(directory, Request("exclude", host=what.host, pattern=what.pattern), what)
-    typer.echo(f"{what} excluded: {dropped:,} waiting {_plural(dropped, 'URL')} dropped")
+    typer.echo(f"{what} excluded: {dropped:,} queued {_plural(dropped, 'URL')} dropped")
 
 
 def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:
@@ -90,7 +90,7 @@ def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:
 
 
 def _call(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
-    config.load(directory)  # says what is wrong if this is not a crawl folder
+    config.load(directory)  # reports what is wrong if this is not a crawl folder
     try:
         return reach(directory, request, wait_for_end)
     except Unreachable:
@@ -106,7 +106,7 @@ def reach(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
     except Unreachable:
         if is_running(directory):
             raise BadInput(
-                f"{directory}: another lycosa is at work here, but takes no orders; it may be starting or about to end"
+                f"{directory}: another lycosa is running here but does not respond; it may be starting or about to end"
             ) from None
         raise
 

@@ -1,4 +1,4 @@
-"""What a user is told when a command fails: one line, and no traceback unless LYCOSA_TRACEBACK is set."""
+"""The message when a command fails: one line, and no traceback unless LYCOSA_TRACEBACK is set."""
 
 import os
 import sqlite3
@@ -9,11 +9,11 @@ import msgspec
 
 from lycosa.errors import LycosaError
 
-_DAMAGE = (msgspec.DecodeError, ValueError, TypeError, AttributeError, LookupError, OverflowError)  # by strange values
+_DAMAGE = (msgspec.DecodeError, ValueError, TypeError, AttributeError, LookupError, OverflowError)  # by corrupt values
 
 
 def explain(error: BaseException, arguments: Sequence[str]) -> str:
-    """The line for an error that ends a command; empty if it should end with a traceback."""
+    """The line for an error that ends a command; empty if a traceback should be shown."""
     if isinstance(error, LycosaError):
         return str(error)
     if os.environ.get("LYCOSA_TRACEBACK"):
@@ -29,6 +29,6 @@ def explain(error: BaseException, arguments: Sequence[str]) -> str:
 
 
 def _database(arguments: Sequence[str]) -> Path:
-    """Of the first argument that names a crawl."""
+    """The database of the first argument that names a crawl."""
     found = (Path(argument) / "crawl.db" for argument in arguments if not argument.startswith("-"))
     return next((path for path in found if os.path.exists(path)), Path("crawl.db"))

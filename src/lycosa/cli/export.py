@@ -1,4 +1,4 @@
-"""What a crawl found, for other programs: pages or links as a table, or pages added to the map of the subject."""
+"""`lycosa export`: pages or links as a table, or pages added to the map of the subject."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -35,18 +35,18 @@ def export(  # noqa: PLR0913 - the arguments are the command line's options
     out: Annotated[Path | None, typer.Option(help="The file to write; standard output if not given.")] = None,
     relevant: Annotated[bool, typer.Option("--relevant", help="Only pages on topic.")] = False,
     min_relevance: Annotated[
-        float | None, typer.Option(metavar="X", min=0, max=1, help="Only pages of at least this relevance.")
+        float | None, typer.Option(metavar="X", min=0, max=1, help="Only pages with at least this relevance.")
     ] = None,
     columns: Annotated[
-        str, typer.Option(metavar="A,B,...", help="These columns in this order; all: every one but text.")
+        str, typer.Option(metavar="A,B,...", help="These columns in this order; all: every column except text.")
     ] = "",
     text: Annotated[bool, typer.Option("--text", help="Add a column with the main text of each page.")] = False,
-    errors: Annotated[bool, typer.Option("--errors", help="Also what could not be fetched or read.")] = False,
-    links: Annotated[bool, typer.Option("--links", help="One row for each link instead of each page.")] = False,
+    errors: Annotated[bool, typer.Option("--errors", help="Include visits that failed.")] = False,
+    links: Annotated[bool, typer.Option("--links", help="One row per link instead of one per page.")] = False,
 ) -> None:
-    """Write a table with one row for each page, in the order of fetching.
+    """Write a table with one row per page, in fetch order.
 
-    As xtm or turtle: the topic map or thesaurus of an ontology topic, each relevant page linked to its concepts.
+    As xtm or turtle: the topic map or thesaurus of an ontology topic, with each relevant page linked to its concepts.
     """
     names = [name.strip() for name in columns.split(",") if name.strip()]
     wanted = Wanted(relevant, min_relevance, errors)
@@ -67,14 +67,14 @@ def export(  # noqa: PLR0913 - the arguments are the command line's options
 
 
 def _refuse(options: Mapping[str, object], beside: str) -> None:
-    """An option that would do nothing is a mistake."""
+    """Reject options that would have no effect."""
     for name, value in options.items():
         if value:
             raise BadInput(f"{name}: cannot be combined with {beside}")
 
 
 def _open(directory: Path) -> CrawlDb:
-    config.load(directory)  # names what is wrong when this is not a crawl folder
+    config.load(directory)  # reports what is wrong if this is not a crawl folder
     return CrawlDb(directory / "crawl.db", readonly=True).open()
 
 

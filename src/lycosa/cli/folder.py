@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
+from lycosa.fetch.outage import NO_ANSWER
 from lycosa.output import terminal
 from lycosa.output.ending import ending
 from lycosa.output.picture import draw_harvest
@@ -25,6 +26,7 @@ from lycosa.output.side_by_side import draw_beside, names, side_by_side
 from lycosa.output.waits import read_waits
 from lycosa.output.why import Step, draw_why, read_path, scored
 from lycosa.process import prepare_process
+from lycosa.recalling import stored_estimate
 from lycosa.run import lock
 from lycosa.session import run_folder
 from lycosa.store import orders
@@ -38,16 +40,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")
 
 
 def new(directory: Dir) -> None:
-    """Make a crawl folder with a commented crawl.toml."""
+    """Create a crawl folder with a commented crawl.toml."""
     path = directory / config.NAME
     if path.exists():
-        raise BadInput(f"{path}: exists already")
+        raise BadInput(f"{path}: already exists")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         path.write_text(TEMPLATE, encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
-    typer.echo(f"{path} written: say there what to look for and where to start, then: lycosa crawl {directory}")
+    typer.echo(
+        f"{path} written. Edit it to say what to look for and where to start, then run: lycosa crawl {directory}"
+    )
 
 
 class Retry(StrEnum):
@@ -56,24 +60,25 @@ class Retry(StrEnum):
 
 def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     directory: Dir,
-    pages: Annotated[int | None, typer.Option(help="Stop after so many pages, all runs together.", min=0)] = None,
-    strategy: Annotated[str | None, typer.Option(help="Which strategy orders the frontier.")] = None,
+    pages: Annotated[int | None, typer.Option(help="Stop after this many pages, counted over all runs.", min=0)] = None,
+    strategy: Annotated[str | None, typer.Option(help="The strategy that scores links.")] = None,
     proxy: Annotated[str | None, typer.Option(help="HTTP proxy, http://host:port.")] = None,
-    seed: Annotated[list[str] | None, typer.Option(metavar="URL", help="A further seed; may be repeated.")] = None,
+    seed: Annotated[list[str] | None, typer.Option(metavar="URL", help="An additional seed; may be repeated.")] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any key of crawl.toml.")
+        list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a key of crawl.toml.")
     ] = None,
     retry: Annotated[
         Retry | None,
-        typer.Option(help="Fetch again what failed for a reason that may pass: timeouts, failed connections, 5xx."),
+        typer.Option(help="Fetch URLs again that failed for a temporary reason: time-outs, failed connections, 5xx."),
     ] = None,
     verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
-    """Start a crawl, or go on with it; failed seeds are tried again. Exit code 1: not a single page so far."""
+    """Start or continue a crawl; failed seeds are tried again. The exit code is 1 if there are no pages yet, or if no
+    host answers."""
     for text in seed or []:
         if not urls.from_person(text):
-            raise BadInput(f"--seed {text}: this is no web URL; write http://host/path")
+            raise BadInput(f"--seed {text}: not a web URL; write http://host/path")
     overrides = list(set_ or [])
     overrides += [f"limits.pages={pages}"] if pages is not None else []
     overrides += [f"strategy.kind={strategy}"] if strategy else []
@@ -92,23 +97,24 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
         typer.echo(msgspec.json.encode(summary).decode())
     if session.stopped_by_user:
         raise typer.Exit(130)
-    if not summary["pages"]:
+    if not summary["pages"] or summary["ended"].startswith(NO_ANSWER):
         raise typer.Exit(1)
 
 
 def show(
     directory: Dir,
     beside: Annotated[
-        list[Path] | None, typer.Argument(metavar="DIR...", help="Further crawls, to compare.", show_default=False)
+        list[Path] | None, typer.Argument(metavar="DIR...", help="Other crawls to compare with.", show_default=False)
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the harvest over the pages, as PNG or SVG by its suffix.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Plot the harvest against pages fetched, as PNG or SVG by suffix."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Totals, harvest curve, best pages, errors, hosts, and why it stopped or what it waits for.
+    """Show totals, harvest curve, best pages, errors, hosts, and why the crawl stopped or what it is waiting for.
 
-    With several folders: their totals and the relevance of their pages side by side.
+    With several folders, show their totals and the relevance of their pages side by side.
     """
     folders = [directory, *(beside or [])]
     databases = [_open(folder) for folder in folders]
@@ -124,15 +130,17 @@ def show(
         else:
             draw(report, terminal.console(), is_running(directory), time.time())
     if plot:
-        typer.echo(f"picture written to {plot}", err=True)
+        typer.echo(f"{plot} written", err=True)
 
 
 def complete_report(db: CrawlDb, top: int = 10) -> Report:
-    """With what the user ordered since it began, and what the strategy has learned, if it does."""
+    """The report, with seeds added and hosts excluded since the start, and with what the strategy has learned."""
     report = read_report(db, top)
     excluded = [*map(str, orders.exclusions(db))]
     found = learned_report.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
-    return replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
+    report = replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
+    estimate = stored_estimate(db)
+    return replace(report, **estimate.told()) if estimate else report
 
 
 def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:
@@ -148,9 +156,9 @@ def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:
 
 def why(
     directory: Dir,
-    url: Annotated[str, typer.Argument(metavar="URL", help="A URL the crawl knows.", show_default=False)],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A URL known to the crawl.", show_default=False)],
 ) -> None:
-    """Why a URL was fetched or still waits: its path from a seed, what made its score, the verdict and its reasons."""
+    """Explain why a URL was fetched or is still queued: path from a seed, score, verdict and reasons."""
     settings, source = config.load(directory)
     db = _open(directory)
     path = read_path(db, url)
@@ -161,7 +169,7 @@ def why(
 
 
 def _explained(db: CrawlDb, settings: config.Config, source: config.Source, path: list[Step]) -> Explanation | None:
-    """What the strategy says; it is made from crawl.toml, unless `--strategy` chose another."""
+    """The strategy's explanation; the strategy is built from crawl.toml, unless `--strategy` chose another."""
     kind = db.get("strategy")
     kinds, step = build.strategies(), path[-1]
     if kind not in kinds or step.comes_first:
@@ -172,18 +180,18 @@ def _explained(db: CrawlDb, settings: config.Config, source: config.Source, path
 
 
 def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:
-    """The strategy of a crawl, as new."""
+    """A new instance of the crawl's strategy."""
     options = settings.strategy if settings.strategy.get("kind") == kind else {"kind": kind}
     return build.make("strategy", build.strategies(), options, source)
 
 
 def _open(directory: Path) -> CrawlDb:
-    config.load(directory)  # names what is wrong when this is no crawl folder
+    config.load(directory)  # reports what is wrong if this is not a crawl folder
     return CrawlDb(directory / "crawl.db", readonly=True).open()
 
 
 def is_running(directory: Path) -> bool:
-    """Is a process at work in this folder?"""
+    """Is a crawl running in this folder?"""
     if not (directory / "crawl.lock").exists() or not os.access(directory / "crawl.lock", os.W_OK):
         return False
     try:

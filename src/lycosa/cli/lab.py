@@ -1,4 +1,4 @@
-"""Commands of the lab: what is in a web, the web of a crawl, serve a web, compare strategies on webs."""
+"""Commands of the lab: inspect a web, turn a crawl into a web, serve a web, compare strategies."""
 
 import asyncio
 import signal
@@ -18,7 +18,7 @@ from rich.text import Text
 from lycosa.lab import compare as comparing
 from lycosa.lab import record as recording
 from lycosa.lab import report, survey, tasks
-from lycosa.lab.faults import RECORDED, Hindered
+from lycosa.lab.faults import RECORDED, Faulty
 from lycosa.lab.results import Results
 from lycosa.lab.serve import Server
 from lycosa.lab.tasks import Comparison, Plan, Task
@@ -32,7 +32,7 @@ from lycosa.strategy.rule_base import RuleBase
 from lycosa.types import BadInput
 
 app = typer.Typer(
-    help="Recorded and generated webs: look into them, serve them, compare strategies on them.", no_args_is_help=True
+    help="Inspect and serve recorded and generated webs, and compare strategies on them.", no_args_is_help=True
 )
 
 Web = Annotated[
@@ -42,13 +42,13 @@ Web = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Labels = Annotated[Path | None, typer.Option(metavar="TSV", help="url<TAB>label a line: what the pages are.")]
+Labels = Annotated[Path | None, typer.Option(metavar="TSV", help="A file of url<TAB>label lines.")]
 Seeds = Annotated[list[str] | None, typer.Option(metavar="URL", help="Where to start; may be repeated.")]
 
 
 @app.command()
 def info(web: Web, labels: Labels = None, seeds: Seeds = None, json: Json = False) -> None:
-    """Count pages, hosts, links and labels, and what of them can be reached from the seeds."""
+    """Count pages, hosts, links and labels, and how many can be reached from the seeds."""
     opened = open_web(web)
     start = list(seeds or [])
     if isinstance(opened, GeneratedPages) and not start:
@@ -58,12 +58,12 @@ def info(web: Web, labels: Labels = None, seeds: Seeds = None, json: Json = Fals
     if json:
         typer.echo(msgspec.json.encode(found).decode())
         return
-    of_seeds = f"{found.reachable:,}" if start else "give --seeds to know"
+    of_seeds = f"{found.reachable:,}" if start else "(give --seeds)"
     rows = [
-        ("addresses", found.addresses),
+        ("URLs", found.addresses),
         ("pages", found.pages),
         ("hosts", found.hosts),
-        ("links inside", found.links),
+        ("internal links", found.links),
     ]
     for name, number in rows:
         typer.echo(f"{name:<24}{number:>10,}")
@@ -76,10 +76,10 @@ def info(web: Web, labels: Labels = None, seeds: Seeds = None, json: Json = Fals
 @app.command()
 def record(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A crawl folder.", show_default=False)],
-    out: Annotated[Path | None, typer.Option(metavar="WARC", help="Put all of it into one WARC.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="WARC", help="Merge everything into one WARC.")] = None,
     json: Json = False,
 ) -> None:
-    """The web of a crawl: check and index what it recorded, so that it can be crawled again in the lab."""
+    """Check and index what a crawl recorded, so that it can be crawled again in the lab."""
     found = recording.check(directory)
     if out:
         recording.merge(directory, out)
@@ -87,7 +87,7 @@ def record(
         typer.echo(msgspec.json.encode(found).decode())
         return
     typer.echo(
-        f"{directory}: {found.pages:,} pages of {found.hosts:,} hosts, {found.addresses:,} addresses in"
+        f"{directory}: {found.pages:,} pages on {found.hosts:,} hosts, {found.addresses:,} URLs in"
         f" {len(found.files):,} files, {found.bytes / 1e6:,.1f} MB"
     )
     for damage in found.damage:
@@ -102,20 +102,21 @@ def record(
 @app.command()
 def serve(
     web: Web,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any free one.")] = 0,
-    latency: Annotated[float, typer.Option(min=0, help="Seconds before each answer.")] = 0.0,
-    errors: Annotated[float, typer.Option(min=0, max=1, help="Share of the addresses that fail.")] = 0.0,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any free port.")] = 0,
+    latency: Annotated[float, typer.Option(min=0, help="Seconds before each reply.")] = 0.0,
+    errors: Annotated[float, typer.Option(min=0, max=1, help="Share of URLs that fail.")] = 0.0,
     robots: Annotated[
-        str, typer.Option(metavar="none|recorded|FILE", help="The robots.txt files: none, the web's own, or this one.")
+        str,
+        typer.Option(metavar="none|recorded|FILE", help="robots.txt: none, as recorded, or this file on every host."),
     ] = "none",
-    as_http: Annotated[bool, typer.Option("--as-http", help="Write http for https in links and redirects.")] = False,
-    every: Annotated[int, typer.Option(min=0, help="Print a line every so many requests; 0: none.")] = 1000,
+    as_http: Annotated[bool, typer.Option("--as-http", help="Rewrite https to http in links and redirects.")] = False,
+    every: Annotated[int, typer.Option(min=0, help="Print a line after this many requests; 0: never.")] = 1000,
 ) -> None:
-    """Serve a web as an HTTP proxy on loopback, so that any crawler can be tried on it. Ctrl-C ends it."""
+    """Serve a web as an HTTP proxy on loopback, so that any crawler can be run on it. Ctrl-C stops it."""
     opened = open_web(web)
-    site = Hindered(site_of(opened), latency, errors, _rules(robots), as_http)
+    site = Faulty(site_of(opened), latency, errors, _rules(robots), as_http)
     log = Log(every)
-    loopback = isinstance(opened, GeneratedPages) and opened.site.ip_hosts  # asked without a proxy as well
+    loopback = isinstance(opened, GeneratedPages) and opened.site.ip_hosts  # reachable without a proxy as well
     uvloop.run(_serve(Server(site, port, "0.0.0.0" if loopback else "127.0.0.1", log=log), len(opened)))
     typer.echo(f"{log.requests:,} requests served")
 
@@ -126,11 +127,11 @@ def _rules(robots: str) -> str:
     try:
         return Path(robots).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"--robots {robots}: neither none nor recorded, nor a file to read: {error}") from None
+        raise BadInput(f"--robots {robots}: not none, recorded or a readable file: {error}") from None
 
 
 class Log:
-    """Counts requests, and prints a line now and then."""
+    """Count requests, and print a line now and then."""
 
     def __init__(self, every: int) -> None:
         self.every = every
@@ -143,39 +144,39 @@ class Log:
 
 
 async def _serve(server: Server, addresses: int) -> None:
-    """Until somebody says that it is enough."""
+    """Serve until interrupted."""
     enough = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, enough.set)
     async with server:
         proxy = f"http://127.0.0.1:{server.port}"
-        typer.echo(f"{addresses:,} addresses at the proxy {proxy}: lycosa crawl DIR --proxy {proxy}")
+        typer.echo(f"serving {addresses:,} URLs at the proxy {proxy}: lycosa crawl DIR --proxy {proxy}")
         await enough.wait()
 
 
 @app.command()
 def compare(  # noqa: PLR0913
-    file: Annotated[Path | None, typer.Argument(metavar="[TOML]", help="The tasks; or describe one by flags.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[TOML]", help="Tasks; or describe one by options.")] = None,
     web: Annotated[str, typer.Option(metavar="WEB", help="The web to crawl.")] = "",
-    labels: Annotated[str, typer.Option(metavar="TSV", help="What its pages are.")] = "",
-    target: Annotated[list[str] | None, typer.Option(metavar="LABEL,...", help="Labels to be found.")] = None,
+    labels: Annotated[str, typer.Option(metavar="TSV", help="The labels of its pages.")] = "",
+    target: Annotated[list[str] | None, typer.Option(metavar="LABEL,...", help="Labels to look for.")] = None,
     seeds: Seeds = None,
-    train: Annotated[list[str] | None, typer.Option(metavar="WEB:LABELS", help="What the judge learns from.")] = None,
-    topic: Annotated[str, typer.Option(metavar="CONFIG", help="A crawl.toml, or its folder, with a topic.")] = "",
-    examples: Annotated[int, typer.Option(min=0, help="So many targets are given as examples instead.")] = 0,
-    strategies: Annotated[str, typer.Option(metavar="A,B,...", help="Beside breadth-first, random and oracle.")] = "",
-    model: Annotated[str, typer.Option(help="Of the judge: logistic, svm, nb, mlp, vote.")] = "",
-    pages: Annotated[int, typer.Option(min=0, help="That each strategy may fetch; 400 if nobody says.")] = 0,
-    repeat: Annotated[int, typer.Option(min=0, help="How often what chance has a part in.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="For results, table, pictures.")] = Path("lab-out"),
-    no_oracle: Annotated[bool, typer.Option("--no-oracle", help="Leave out the oracle, which plans with all.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is there already.")] = False,
+    train: Annotated[list[str] | None, typer.Option(metavar="WEB:LABELS", help="Pages to train the judge on.")] = None,
+    topic: Annotated[str, typer.Option(metavar="CONFIG", help="A crawl folder or .toml file whose topic to use.")] = "",
+    examples: Annotated[int, typer.Option(min=0, help="Sample this many targets as examples instead.")] = 0,
+    strategies: Annotated[str, typer.Option(metavar="A,B,...", help="Besides breadth-first, random, oracle.")] = "",
+    model: Annotated[str, typer.Option(help="The judge's model: logistic, svm, nb, mlp, vote.")] = "",
+    pages: Annotated[int, typer.Option(min=0, help="Page budget of each strategy; 0: as in the file, or 400.")] = 0,
+    repeat: Annotated[int, typer.Option(min=0, help="Repetitions of runs that depend on chance.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="For results, table and plots.")] = Path("lab-out"),
+    no_oracle: Annotated[bool, typer.Option("--no-oracle", help="Leave out the oracle: slow on large webs.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat runs that are already finished.")] = False,
     field: Annotated[
-        bool, typer.Option("--field", help="With the delays, workers and answering times of a real crawl.")
+        bool, typer.Option("--field", help="With the delays, workers and response times of a real crawl.")
     ] = False,
 ) -> None:
-    """Run strategies on tasks, and write results.json, table.md and pictures. A stopped comparison goes on."""
+    """Compare strategies on tasks, and write results.json, table.md and plots. A stopped comparison continues."""
     if model and model not in get_args(tasks.Model):
         raise BadInput(f"--model {model}: there are {', '.join(get_args(tasks.Model))}")
     said: dict[str, Any] = {"model": model, "pages": pages, "repeat": repeat, "strategies": _split([strategies])}
@@ -203,10 +204,10 @@ def _split(items: list[str]) -> list[str]:
 def _plan(file: Path | None, one: dict[str, Any], changes: dict[str, Any]) -> Plan:
     if file:
         if one:
-            raise BadInput(f"--{min(one).split('_')[0]}: the tasks are in {file}; give either the file or flags")
+            raise BadInput(f"--{min(one).split('_')[0]}: the tasks are in {file}; give either the file or options")
         return tasks.load(file, **changes)
     if "web" not in one:
-        raise BadInput("give a TOML file with tasks, or --web and what to find there")
+        raise BadInput("give a TOML file with tasks, or --web and what to look for")
     name = Path(one["web"]).name if not one["web"].startswith(GENERATED) else "generated"
     name = " ".join([name.removesuffix(".gz").removesuffix(".warc"), *one.get("target", [])])
     try:
@@ -217,7 +218,7 @@ def _plan(file: Path | None, one: dict[str, Any], changes: dict[str, Any]) -> Pl
 
 
 def mine(judge: Any, folder: Path) -> RuleBase:
-    """The rules between the classes of a judge, from the recordings that it learned from."""
+    """The rules between the classes of a judge, from the recordings it was trained on."""
 
     async def read() -> RuleBase:
         found = Mine(judge, folder)
@@ -244,7 +245,7 @@ def _watch(progress: Progress) -> comparing.Watch:
 
 
 class Lines:
-    """Prints how far a comparison is: each new step, and the last one now and then."""
+    """Print the progress of a comparison: each new step, and the current one now and then."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -264,7 +265,7 @@ def _write(results: Results, out: Path) -> None:
     if find_spec("matplotlib"):
         written += report.draw(results, out)
     else:
-        typer.echo("no pictures: pip install 'lycosa[plots]'", err=True)
+        typer.echo("no plots: pip install 'lycosa[plots]'", err=True)
     runs = report.Runs(results)
     shown = Table("strategy", "area under recall", "recall", "harvest rate", title=f"{len(runs.tasks)} tasks")
     for column in shown.columns[1:]:

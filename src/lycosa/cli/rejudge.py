@@ -1,4 +1,4 @@
-"""Judge the stored pages of a crawl again."""
+"""`lycosa rejudge`: judge the stored pages of a crawl again."""
 
 import sys
 
@@ -11,12 +11,12 @@ from lycosa.rejudge import Report, rejudge_folder
 
 
 def rejudge(directory: Dir) -> None:
-    """Judge all stored pages again, after words, threshold, labels, topic or strategy have changed in crawl.toml.
+    """Judge all stored pages again, after the topic or strategy in crawl.toml has changed.
 
-    What waits gets new scores. Either everything is changed or, if it is stopped or fails, nothing.
+    Queued URLs get new scores. If it is stopped or fails, nothing is changed.
     """
     console = terminal.console(stderr=True)
-    columns = (TextColumn("judging again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("re-judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("", total=None)
@@ -24,13 +24,11 @@ def rejudge(directory: Dir) -> None:
     except KeyboardInterrupt:
         print("lycosa: stopped; nothing was changed", file=sys.stderr)
         raise typer.Exit(130) from None
-    typer.echo(f"{sentence(report)}; to go on: lycosa crawl {directory}")
+    typer.echo(f"{sentence(report)}. Next: lycosa crawl {directory}")
 
 
 def sentence(report: Report) -> str:
-    """What has changed, in one line."""
-    line = (
-        f"{report.pages:,} pages judged again: {report.now_relevant:,} are now relevant, {report.no_longer:,} no longer"
-    )
-    line += f"; {report.waiting:,} waiting URLs rescored"
+    """Summarise the changes in one line."""
+    line = f"{report.pages:,} pages re-judged: {report.now_relevant:,} are now relevant, {report.no_longer:,} no longer"
+    line += f"; {report.waiting:,} queued URLs rescored"
     return line + (f", {report.dropped:,} dropped" if report.dropped else "")

@@ -1,4 +1,4 @@
-"""`lycosa report`: one HTML file that tells all about a crawl and can be sent around."""
+"""`lycosa report`: one self-contained HTML file about a crawl."""
 
 import time
 import tomllib
@@ -23,7 +23,9 @@ _TOP = 25  # pages and hosts
 
 def report(
     directory: Dir,
-    out: Annotated[Path | None, typer.Option(help=f"Where to; {NAME} in the crawl folder if not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help=f"The file to write; {NAME} in the crawl folder if not given.")
+    ] = None,
 ) -> None:
     """Write totals, harvest curve, best pages, errors, hosts and configuration as one HTML file."""
     _, source = config.load(directory)

@@ -1,4 +1,4 @@
-"""`lycosa lab reproduce`: the documents' experiments done again, published figures beside ours."""
+"""`lycosa lab reproduce`: repeat published experiments, with the published figures next to ours."""
 
 import os
 from pathlib import Path
@@ -19,30 +19,33 @@ from lycosa.types import BadInput
 _COLOURS = {"reproduced": "green", "not reproduced": "red", "cannot be shown here": "yellow"}
 
 Which = Annotated[
-    str, typer.Argument(metavar="|".join([*EXPERIMENTS, ALL]), help="Which document.", show_default=False)
+    str, typer.Argument(metavar="|".join([*EXPERIMENTS, ALL]), help="Which experiment.", show_default=False)
 ]
-Web = Annotated[Path | None, typer.Option(metavar="WARC", help="A recorded web, instead of generated ones.")]
-Labels = Annotated[Path | None, typer.Option(metavar="TSV", help="url<TAB>label of its pages; only measures see it.")]
+Web = Annotated[Path | None, typer.Option(metavar="WARC", help="A recorded web instead of generated ones.")]
+Labels = Annotated[
+    Path | None, typer.Option(metavar="TSV", help="url<TAB>label lines for its pages; used only for evaluation.")
+]
 Train = Annotated[
     list[str] | None,
-    typer.Option(metavar="WEB:LABELS", help="Pages to learn from; else half of the labelled ones. May be repeated."),
+    typer.Option(metavar="WEB:LABELS", help="Pages to train on; default: half of the labelled ones. May be repeated."),
 ]
 Target = Annotated[
-    list[str] | None, typer.Option(metavar="LABEL", help="What to look for; else every label with enough pages.")
+    list[str] | None, typer.Option(metavar="LABEL", help="What to look for; default: every label with enough pages.")
 ]
 Seeds = Annotated[
-    list[str] | None, typer.Option(metavar="URL", help="publications: where to start; else the first recorded page.")
+    list[str] | None,
+    typer.Option(metavar="URL", help="publications: where to start; default: the first recorded page."),
 ]
 Map = Annotated[Path | None, typer.Option("--map", metavar="FILE", help="ontology: the map of the subject.")]
 Focus = Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="ontology: a focal topic. May be repeated.")]
 Pages = Annotated[int | None, typer.Option(min=1, help="Pages for each crawl.  [default: the experiment's own]")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Where to write.  [default: reproduce-NAME]")]
-Seed = Annotated[int, typer.Option(help="Of the generated webs, and of all that is drawn by lot.")]
+Seed = Annotated[int, typer.Option(help="Random seed of the generated webs and of all sampling.")]
 Field = Annotated[
     bool,
-    typer.Option("--field", help="With the delays, workers and answering times of a real crawl, on the lab's clock."),
+    typer.Option("--field", help="With the delays, workers and response times of a real crawl, on the lab's clock."),
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes at once.  [default: one for each core]")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of processes.  [default: one per core]")]
 
 
 def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
@@ -60,10 +63,10 @@ def reproduce(  # noqa: PLR0913 - the arguments are the command line's options
     jobs: Jobs = None,
     field: Field = False,
 ) -> None:
-    """Do a document's experiment again and say which of its effects showed."""
+    """Repeat a published experiment and report which of its effects were reproduced."""
     about_web = {"labels": labels, "train": train, "target": target, "seeds": seeds, "map": topic_map, "focus": focus}
     if not web and (given := [name for name, value in about_web.items() if value]):
-        raise BadInput(f"--{given[0]}: this option is about a recorded web; name it with --web WARC")
+        raise BadInput(f"--{given[0]}: this option needs a recorded web: add --web WARC")
     request = Request(
         seed=seed,
         pages=pages or 0,
@@ -91,7 +94,7 @@ def _done(experiment: str, request: Request, folder: Path, jobs: int) -> list[Re
 
             return do(experiment, request, folder, jobs, watch)
     except KeyboardInterrupt:
-        typer.echo("stopped; what was not finished is not written", err=True)
+        typer.echo("stopped; nothing was written for unfinished experiments", err=True)
         raise typer.Exit(130) from None
 
 
@@ -108,9 +111,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def show(reports: list[Report], console: Console) -> None:
-    """Every claim and what became of it."""
-    table = Table(title="claims of the documents", title_justify="left")
-    for name in ("experiment", "the document says", "we measured", "direction", "verdict"):
+    """Every claim with its verdict."""
+    table = Table(title="published claims", title_justify="left")
+    for name in ("experiment", "the paper says", "we measured", "direction", "verdict"):
         table.add_column(name, no_wrap=name == "verdict")
     for report in reports:
         for effect in report.effects:

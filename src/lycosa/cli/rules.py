@@ -39,17 +39,17 @@ class Rule(msgspec.Struct, frozen=True, rename={"source": "from", "target": "to"
 
 
 class Export(msgspec.Struct, frozen=True):
-    """All that is known, for other programs."""
+    """Everything known, for other programs."""
 
     targets: list[str]
     rules: list[Rule]
-    scores: dict[str, float]  # what the links of a page are worth by its class
-    unruled: list[str]  # classes from which no path leads to the targets: the relevance of the page counts there
-    words: dict[str, dict[str, float]]  # by target: what words of a link, near it and in the title add to its log-odds
+    scores: dict[str, float]  # score of a page's links, by its class
+    unruled: list[str]  # classes without a path to the targets: the relevance of the page is used instead
+    words: dict[str, dict[str, float]]  # by target: what words in a link, near it and in the title add to its log-odds
 
 
 class Topic(NamedTuple):
-    """A topic with classes, and the rules' own options."""
+    """A topic with classes, and the options of the rules."""
 
     judge: Any
     options: Rules
@@ -69,11 +69,11 @@ Warcs = Annotated[
 ]
 Most = Annotated[
     int | None,
-    typer.Option(min=0, help=f"Fetch at most so many pages.  [default: {MOST_PAGES}, or 0 with a WARC]"),
+    typer.Option(min=0, help=f"Fetch at most this many pages.  [default: {MOST_PAGES}, or 0 with a WARC]"),
 ]
-Show = Annotated[bool, typer.Option("--show", help="Show the rules that there are.")]
-File = Annotated[Path | None, typer.Option(metavar="CSV|JSON", help="Write the rules that there are as a table.")]
-Picture = Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the rules that there are.")]
+Show = Annotated[bool, typer.Option("--show", help="Show the existing rules.")]
+File = Annotated[Path | None, typer.Option(metavar="CSV|JSON", help="Write the existing rules as a table.")]
+Picture = Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the existing rules.")]
 
 
 def rules(
@@ -84,19 +84,19 @@ def rules(
     export: File = None,
     draw: Picture = None,
 ) -> None:
-    """Mine which classes link to which, from the topic's examples and what they link to, and write rules.json."""
+    """Find out which classes link to which, from the topic's examples and their links, and write rules.json."""
     topic = _load(path)
     target = topic.folder / rule_base.NAME
     if not (show or export or draw):
         _write(target, asyncio.run(_mine(topic, warc or [], most)))
     elif not target.exists():
-        raise BadInput(f"{target}: there are no rules yet; to mine them: lycosa topic rules {path}")
+        raise BadInput(f"{target}: no rules yet; mine them with: lycosa topic rules {path}")
     else:
         found = rule_base.load(target)
         targets = topic.judge.targets(found.classes)
         if not targets:
             raise BadInput(
-                f"{target}: made for other classes than the topic has; make it anew: lycosa topic rules {path}"
+                f"{target}: made for classes that the topic does not have; mine them again: lycosa topic rules {path}"
             )
         table = tabulate(found, targets, topic.options)
         if show:
@@ -114,8 +114,8 @@ def _write(target: Path, found: rule_base.RuleBase) -> None:
     total = sum(map(len, found.rules().values()))
     typer.echo(
         f"{target} written: {total:,} rules between {len(found.classes):,} classes,"
-        f" from {pairs:,.0f} pairs of a class and a page it links to;"
-        f" where links lead by {len(set().union(*(model.words for model in found.links.values()))):,} words"
+        f" counted on {pairs:,.0f} pairs of a class and a page it links to;"
+        f" link weights of {len(set().union(*(model.words for model in found.links.values()))):,} words"
     )
 
 
@@ -125,7 +125,7 @@ def _load(path: Path) -> Topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     judge = build.make("topic", build.judges(), settings.topic, source)
     if not hasattr(judge, "targets"):
-        raise source.blame("topic.kind", "rules are mined from classes: the topic must have some, as a taxonomy does")
+        raise source.blame("topic.kind", "rules are mined from classes: use a topic that has some, such as a taxonomy")
     ours = settings.strategy.get("kind") == "rules"
     options = build.make("strategy", {"rules": Rules}, settings.strategy if ours else {"kind": "rules"}, source)
     return Topic(judge, options, settings, source)
@@ -145,9 +145,9 @@ async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_bas
             task = progress.add_task("fetching", total=len(missing))
             await mine.fetch(topic.settings, missing, WallClock(), lambda done: progress.advance(task, done))
         if not mine.classes:
-            places = ", ".join(map(str, warcs)) or "what could be fetched"
+            places = ", ".join(map(str, warcs)) or "the fetched pages"
             raise BadInput(f"topic.examples: no page that the examples link to is in {places}; give --warc or --most")
-        progress.add_task("learning where links lead", total=None)
+        progress.add_task("training link weights", total=None)
         return mine.rules()
 
 
@@ -163,7 +163,7 @@ def _watched(progress: Progress) -> ReadPages:
 
 
 def tabulate(found: rule_base.RuleBase, targets: list[str], options: Rules) -> Export:
-    """Rules by class, the most probable first; classes by what their links are worth."""
+    """Rules by class, most probable first; classes by the score of their links."""
     rows = [
         Rule(source, target, chance, found.counts[source][target])
         for source, row in sorted(found.rules().items())
@@ -188,7 +188,7 @@ def _show(found: Export, console: Console) -> None:
         cells = Text(rule.source), Text(rule.target), f"{rule.probability:.3f}", f"{rule.pages:,.0f}"
         table.add_row(*cells, style=bold)
     console.print(table)
-    worth = Table("class", title="what the links of a page are worth by its class", box=box.SIMPLE_HEAD)
+    worth = Table("class", title="score of a page's links, by its class", box=box.SIMPLE_HEAD)
     worth.add_column("score", justify="right")
     for name, score in list(found.scores.items())[:_MOST_SHOWN]:
         worth.add_row(Text(name), f"{score:.3f}", style="bold" if name in found.targets else "")
@@ -196,19 +196,19 @@ def _show(found: Export, console: Console) -> None:
         worth.add_row(Text(name), "-", style="bold" if name in found.targets else "")
     console.print(worth)
     if found.unruled:
-        console.print("-: no path leads to the target; the relevance of the page itself counts")
+        console.print("-: no path to the target; the relevance of the page is used instead")
     for name, weights in found.words.items():
         best = ", ".join([word for word, weight in weights.items() if weight > 0][:_MOST_WORDS]) or "none"
         console.print(f"words of links to {name}: {best}", markup=False, soft_wrap=True)
     left = max(0, len(found.rules) - _MOST_SHOWN)
     if left:
-        console.print(f"{left:,} more rules: --export FILE.csv writes all")
+        console.print(f"{left:,} more rules: --export FILE.csv writes them all")
     console.print(f"target: {', '.join(found.targets)}", markup=False, soft_wrap=True)
 
 
 def _export(found: Export, out: Path) -> None:
     if out.suffix.lower() not in (".csv", ".json"):
-        raise BadInput(f"{out}: an export ends in .csv or .json")
+        raise BadInput(f"{out}: the file name must end in .csv or .json")
     try:
         if out.suffix.lower() == ".json":
             out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")

@@ -28,6 +28,7 @@ from lycosa.output.passages import marked
 from lycosa.output.topic_report import draw, measure, tables
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
+from lycosa.recalling import without_held_out
 from lycosa.topics import (
     Topic,
     find_labelled,
@@ -42,7 +43,7 @@ from lycosa.topics import (
 )
 from lycosa.types import BadInput, Page, Reply, Verdict
 
-app = typer.Typer(help="Train, test, show and try the judge of a topic.", no_args_is_help=True)
+app = typer.Typer(help="Train, test, show and try out a topic.", no_args_is_help=True)
 
 Crawl = Annotated[
     Path, typer.Argument(metavar="DIR|CONFIG", help="A crawl folder, or a .toml file.", show_default=False)
@@ -54,7 +55,7 @@ _FILES = {".htm", ".html", ".xhtml", ".txt", ".text", ".md", ".pdf", ".warc", ".
 
 @runtime_checkable
 class Describes(Protocol):
-    """A judge that can say what it looks for."""
+    """A judge that can describe what it looks for."""
 
     def describe(self, top: int) -> list[Section]: ...
 
@@ -75,11 +76,11 @@ class Tried(NamedTuple):
 
 @app.command()
 def train(path: Crawl) -> None:
-    """Train the judge on its labelled pages and write topic.model into the crawl folder."""
+    """Train the judge on its labelled pages and write topic.model to the crawl folder."""
     topic = load(path)
-    judge = learner(topic, "learns from no labelled pages: there is nothing to train")
+    judge = learner(topic, "does not learn from labelled pages: there is nothing to train")
     with topic.source.placing(), _progress() as progress:
-        found = training.make(judge, topic.folder, _watched(progress))
+        found = training.make(judge, topic.folder, without_held_out(topic.folder, _watched(progress)))
     target = topic.folder / model_file.NAME
     try:
         found.save(target, judge.KIND)
@@ -93,22 +94,25 @@ def train(path: Crawl) -> None:
 def evaluate(
     path: Crawl,
     on: Annotated[
-        str, typer.Option(metavar="WARC:LABELS|DIR", help="Test on these labelled pages, not by cross-validation.")
+        str,
+        typer.Option(metavar="WARC:LABELS|DIR", help="Test on these labelled pages instead of by cross-validation."),
     ] = "",
-    target: Annotated[list[str] | None, typer.Option(metavar="LABEL", help="Take this label as the target.")] = None,
-    folds: Annotated[int, typer.Option(min=2, max=100, help="Parts of the cross-validation.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed number of the split into parts.")] = 0,
-    plot: Annotated[Path | None, typer.Option(metavar="PNG", help=f"Default: {PLOT} in the folder.")] = None,
+    target: Annotated[list[str] | None, typer.Option(metavar="LABEL", help="Use this label as the target.")] = None,
+    folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of the cross-validation.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the split into folds.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="PNG", help=f"The plot to write; default: {PLOT} in the folder.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Precision, recall, F1 and ROC AUC for each label, the confusion between them, and a plot."""
+    """Show precision, recall, F1 and ROC AUC for each label and the confusion matrix, and write a plot."""
     topic = load(path)
     if target and hasattr(topic.judge, "recipe"):
         topic.judge.target = target
     with topic.source.placing(), _progress() as progress:
         results = list(_on(topic, on, progress) if on else _folds(topic, folds, seed, progress))
     if not results:
-        raise BadInput(f"--on {on}: no labelled page there")
+        raise BadInput(f"--on {on}: no labelled pages found")
     wanted = targets(topic, [label for label, _ in results], target or [], "--target")
     report = measure(results, wanted)
     if json:
@@ -127,11 +131,11 @@ def evaluate(
 @app.command()
 def show(
     path: Crawl,
-    top: Annotated[int, typer.Option(min=1, help="Terms for each class.")] = 15,
+    top: Annotated[int, typer.Option(min=1, help="Terms to show for each class.")] = 15,
     picture: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the map of an ontology.")] = None,
     json: Json = False,
 ) -> None:
-    """The terms that speak most for each class, or what else the topic looks for."""
+    """Show the strongest terms of each class, or whatever else the topic looks for."""
     topic = _prepared(path)
     if not isinstance(topic.judge, Describes):
         raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} has no terms to show")
@@ -154,9 +158,9 @@ def show(
 @app.command()
 def export(
     path: Crawl,
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where to.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
 ) -> None:
-    """Write what a topic knows by now: the table of a tids topic, the term counts of an ontology (its `idf`)."""
+    """Write the current term table of a tids topic, or the concept counts of an ontology topic (for its `idf`)."""
     topic = _prepared(path)
     write = getattr(topic.judge, "write_tsv", None) or getattr(topic.judge, "write_idf", None)
     if not write:
@@ -195,12 +199,12 @@ def try_pages(
         for one in tried:
             _print(one)
     if all(one.error for one in tried):
-        typer.echo("no page could be judged", err=True)
+        typer.echo("none of the pages could be judged", err=True)
         raise typer.Exit(2)
 
 
 def _prepared(path: Path) -> Topic:
-    """The topic as the crawl knows it by now, if it has begun."""
+    """The topic in its current state, if the crawl has started."""
     topic = load(path)
     with topic.source.placing(), _progress() as progress:
         prepare(topic, _watched(progress))
@@ -225,7 +229,7 @@ def _watched(progress: Progress) -> ReadPages:
 
 
 def _folds(topic: Topic, number: int, seed: int, progress: Progress) -> Iterator[tuple[str, Verdict]]:
-    judge = learner(topic, "learns from no labelled pages: test it on some with --on WARC:LABELS --target LABEL")
+    judge = learner(topic, "does not learn from labelled pages: test it on some with --on WARC:LABELS --target LABEL")
     corpus = judge.corpus(topic.folder, _watched(progress))
     parts = training.cross_validate(judge, corpus, number, seed)
     for part in progress.track(parts, total=number, description="cross-validation"):
@@ -233,13 +237,13 @@ def _folds(topic: Topic, number: int, seed: int, progress: Progress) -> Iterator
 
 
 def _on(topic: Topic, on: str, progress: Progress) -> list[tuple[str, Verdict]]:
-    """Pages that somebody labelled, judged as a crawl would judge them."""
+    """Labelled pages, judged as a crawl would judge them."""
     prepare(topic, _watched(progress))
     return asyncio.run(judge_labelled(topic, find_labelled(topic, on, _watched(progress), "--on")))
 
 
 def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str]]:
-    """Name, page and what went wrong, for files and for URLs, which are fetched as a crawl would."""
+    """Name, page and error for files and URLs; URLs are fetched as in a crawl."""
     wanted: list[str] = []
     for name in names:
         if Path(name).is_dir() or name.endswith((".warc", ".warc.gz")):
@@ -248,7 +252,7 @@ def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str
             check_readable(Path(name))
             yield name, read_page(Path(name)), ""
         elif _is_path(name):
-            raise BadInput(f"{name}: no such file (a URL begins with http:// or https://)")
+            raise BadInput(f"{name}: no such file (a URL starts with http:// or https://)")
         elif url := urls.from_person(name):
             wanted.append(url)
         else:
@@ -259,7 +263,7 @@ def _gather(topic: Topic, names: Sequence[str]) -> Iterator[tuple[str, Page, str
 
 
 def _is_path(name: str) -> bool:
-    """Whether somebody means a file, there or not: nobody wants to see a host of the name `page.html` asked."""
+    """Does the name look like a file, existing or not? Otherwise a host named `page.html` would be contacted."""
     return "://" not in name and ("/" in name or os.sep in name or Path(name).suffix.lower() in _FILES)
 
 

@@ -1,4 +1,4 @@
-"""`lycosa urls`: teach, test and try the classifier of URLs that the strategy `publications` uses."""
+"""`lycosa urls`: train, test and try out the URL classifier that the strategy `publications` uses."""
 
 import sys
 from collections import Counter
@@ -15,19 +15,19 @@ from lycosa.strategy import url_classes, url_training
 from lycosa.types import BadInput
 from lycosa.urls import from_person
 
-app = typer.Typer(help="The classes of URLs: train, test, classify.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Train, test and use a classifier of URLs.", no_args_is_help=True, rich_markup_mode=None)
 File = Annotated[
-    Path | None, typer.Argument(metavar="[LABELS]", help="url<TAB>class in each line; else the built-in list.")
+    Path | None, typer.Argument(metavar="[LABELS]", help="A file of url<TAB>class lines; default: the built-in list.")
 ]
-Model = Annotated[Path | None, typer.Option(help="A model; the built-in list if not given.")]
+Model = Annotated[Path | None, typer.Option(help="A model file; default: trained on the built-in list.")]
 
 
 @app.command("train")
 def train(
     labels: File = None,
-    out: Annotated[Path, typer.Option(help="Where the model is written.")] = Path(url_classes.NAME),
+    out: Annotated[Path, typer.Option(help="The model file to write.")] = Path(url_classes.NAME),
 ) -> None:
-    """Learn from labelled URLs and write a model."""
+    """Train a classifier on labelled URLs and write it to a file."""
     model = url_training.train(_labels(labels))
     url_classes.save(model, out)
     typer.echo(f"{out} written: {len(model.classes)} classes, {len(model.weights)} features")
@@ -37,9 +37,9 @@ def train(
 def evaluate(
     labels: File = None,
     model: Model = None,
-    folds: Annotated[int, typer.Option(help="Without a model: parts of the cross-validation.", min=2)] = 5,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation, if no model is given.", min=2)] = 5,
 ) -> None:
-    """Precision and recall of each class, of a model or by cross-validation."""
+    """Show precision and recall of each class, for a model or by cross-validation."""
     pairs = _labels(labels)
     if model:
         known = url_classes.load(model)
@@ -52,11 +52,12 @@ def evaluate(
 @app.command("classify")
 def classify(
     addresses: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Read from the input if none.")
+        list[str] | None,
+        typer.Argument(metavar="[URL]...", help="URLs to classify; default: read from standard input."),
     ] = None,
     model: Model = None,
 ) -> None:
-    """The class of each URL, its probability, and the URL."""
+    """Print the class of each URL, its probability, and the URL."""
     known = url_classes.load(model) if model else url_training.train(url_training.built_in())
     for url in _canonical(addresses or sys.stdin):
         (best, probability), *_ = known.probabilities(url).items()
@@ -70,13 +71,13 @@ def _labels(path: Path | None) -> url_training.Labels:
 def _canonical(lines: Iterable[str]) -> Iterable[str]:
     for line in filter(str.strip, lines):
         if not (url := from_person(line)):
-            raise BadInput(f"{line.strip()[:200]!r} is no web URL")
+            raise BadInput(f"{line.strip()[:200]!r} is not a web URL")
         yield url
 
 
 def _draw(results: Counter[tuple[str, str]]) -> None:
-    """One row a class; and how many of all were right."""
-    table = Table("class", "URLs", "precision", "recall", "taken for")
+    """One row per class, and the share of correct classifications."""
+    table = Table("class", "URLs", "precision", "recall", "confused with")
     for name in sorted({name for pair in results for name in pair}):
         right = results[name, name]
         mine = {guess: count for (label, guess), count in results.items() if label == name}
@@ -87,4 +88,4 @@ def _draw(results: Counter[tuple[str, str]]) -> None:
         table.add_row(*map(escape, cells))
     terminal.console().print(table)
     right = sum(count for (label, guess), count in results.items() if label == guess)
-    typer.echo(f"{right / max(1, results.total()):.3f} of {results.total()} URLs were put into their class")
+    typer.echo(f"{right / max(1, results.total()):.3f} of {results.total()} URLs were classified correctly")

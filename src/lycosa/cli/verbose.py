@@ -1,4 +1,4 @@
-"""`--verbose`: what happens, on the standard error as it happens."""
+"""`--verbose`: print the log to standard error as the command runs."""
 
 import logging
 
@@ -23,4 +23,4 @@ def be_verbose(wanted: bool) -> None:
     logger.setLevel(logging.DEBUG)
 
 
-VERBOSE = typer.Option("--verbose", "-v", help="Print what happens, each visit included, on the standard error.")
+VERBOSE = typer.Option("--verbose", "-v", help="Print the log, each visit included, to standard error.")

@@ -1,9 +1,9 @@
-"""Suites that check any part against what the crawler relies on. In a test of your own package:
+"""Test suites that check any part against what the crawler relies on. In a test of your own package:
 
     def test_my_strategy():
         check_strategy(MyStrategy)
 
-Each raises AssertionError and says what is wrong. They need no network and no test framework.
+Each raises AssertionError with a sentence that says what is wrong. They need no network and no test framework.
 """
 
 from lycosa.contract.engine import check_engine

@@ -1,4 +1,4 @@
-"""Does a search engine keep to what the crawler relies on?"""
+"""Checks for search engines."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _ODD = ("", " ", '"unfinished', "a OR (b", "caf\u00e9 \u8718\u86db", "word " * 2
 
 @blocking
 def check_engine(make: Callable[[], Any], query: str) -> None:
-    """All checks. `make` gives a new engine; `query` is one that it answers."""
+    """Run all checks. `make` returns a new engine; `query` is one that it has results for."""
     asyncio.run(_check(make(), query))
 
 
@@ -23,23 +23,23 @@ async def _check(engine: Any, query: str) -> None:
     try:
         found = await engine.search(query, "", 10)
         check_answer(found, 10)
-        assert found, f"nothing found for {query!r}: give a query that the engine answers"
+        assert found, f"nothing found for {query!r}: pass a query that the engine has results for"
         check_answer(await engine.search(query, "", 1), 1)
         check_answer(await engine.search(query, "no-such-site.example", 10), 10)
         for odd in _ODD:
             try:
                 check_answer(await engine.search(odd, "", 3), 3)
             except EngineFailure:
-                continue  # it may refuse, as long as it says so
+                continue  # it may refuse, as long as it does so by this exception
     finally:
         if hasattr(engine, "close"):
             await engine.close()
 
 
 def check_answer(found: object, k: int) -> None:
-    assert isinstance(found, list), f"search() gives a {type(found).__name__}, not a list"
-    assert len(found) <= k, f"search() gives {len(found)} URLs where {k} were asked for"
-    assert len(set(found)) == len(found), "search() gives the same URL twice"
+    assert isinstance(found, list), f"search() returned a {type(found).__name__}, not a list"
+    assert len(found) <= k, f"search() returned {len(found)} URLs, more than the {k} requested"
+    assert len(set(found)) == len(found), "search() returned the same URL twice"
     for url in found:
-        assert isinstance(url, str), f"search() gives {url!r}, not a URL"
-        assert canonical(url), f"search() gives {url!r}, not a URL"
+        assert isinstance(url, str), f"search() returned {url!r}, which is not a URL"
+        assert canonical(url), f"search() returned {url!r}, which is not a URL"

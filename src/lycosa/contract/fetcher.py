@@ -1,4 +1,4 @@
-"""Does a fetch layer keep to what the crawler relies on?"""
+"""Checks for fetch layers."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,10 +10,10 @@ _HTML = b"<title>A page</title><p>Some words."
 
 
 class Web:
-    """The inside of a layer: answers by the path of the URL, and never raises."""
+    """A fetcher to put inside a layer: replies according to the path of the URL, and never raises."""
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
-        await asyncio.sleep(0)  # as the network would, so that fetches overlap
+        await asyncio.sleep(0)  # like the network, so that fetches overlap
         exchanges = (Exchange(link.url, b"GET", b"HTTP/1.1 200 OK", _HTML, 5.0),)
         odd = {
             "timeout": Reply(link, url=link.url, error="timeout", at=5.0),
@@ -27,7 +27,7 @@ class Web:
 
 @blocking
 def check_fetcher(make: Callable[[Layer], Layer]) -> None:
-    """All checks. `make` puts a new layer around a fetcher; a class whose only argument is that fetcher will do."""
+    """Run all checks. `make` wraps a fetcher in a new layer; a class whose only argument is the fetcher is enough."""
     asyncio.run(_check(make))
 
 
@@ -47,13 +47,13 @@ async def _fetch(layer: Layer, link: Link) -> Reply:
     try:
         return await layer.fetch(link)
     except Exception as error:
-        raise AssertionError(f"fetch() of {link.url} raises {type(error).__name__}: {error}") from error
+        raise AssertionError(f"fetch() of {link.url} raised {type(error).__name__}: {error}") from error
 
 
 def check_reply(reply: Reply, link: Link) -> None:
-    """A failure is a reply too, and a reply belongs to the link it was asked for."""
-    assert isinstance(reply, Reply), f"fetch() gives a {type(reply).__name__}, not a Reply"
-    assert reply.link.url == link.url, f"the reply for {link.url} is that of {reply.link.url}"
+    """A failure is a reply too, and a reply belongs to the link it was fetched for."""
+    assert isinstance(reply, Reply), f"fetch() returned a {type(reply).__name__}, not a Reply"
+    assert reply.link.url == link.url, f"the reply for {link.url} belongs to {reply.link.url}"
     if not reply.error:
         assert reply.url, f"the reply for {link.url} does not say where it came from"
         assert reply.body, f"the reply for {link.url} has no body and no error"

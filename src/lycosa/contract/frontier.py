@@ -1,4 +1,4 @@
-"""Does a frontier keep to what the crawler relies on?"""
+"""Checks for frontiers."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ _SCORES = [0.1, 0.9, 0.5, 0.7, 0.3, -1.0, 0.8, 0.2, 0.6]
 
 @blocking
 def check_frontier(make: Callable[[], Frontier]) -> None:
-    """All checks. `make` gives a new frontier that does not make hosts wait, and whose merged score is the highest."""
+    """Run all checks. `make` returns a new frontier without delays that merges scores by taking the highest."""
     asyncio.run(_check(make))
 
 
@@ -27,44 +27,44 @@ async def _check(make: Callable[[], Frontier]) -> None:
 
 
 async def check_end(frontier: Frontier) -> None:
-    """Nothing queued and nothing in flight: the crawl is over."""
-    assert await _pop(frontier) is None, "pop() of an empty frontier gives a link"
+    """If nothing is queued or in flight, the crawl is over."""
+    assert await _pop(frontier) is None, "pop() of an empty frontier returned a link"
 
 
 async def check_order(frontier: Frontier) -> None:
-    """Best first, each URL once, what is worth less than zero never."""
+    """Best first, each URL once, and never a link with a negative score."""
     frontier.push(_LINKS, _SCORES)
-    frontier.push(_LINKS[:2], [0.75, 0.05])  # found again: the better score counts
-    assert frontier.knows(_LINKS[0]), "knows() has forgotten a link that was pushed"
-    assert not frontier.knows(Link("http://host0.example/new")), "knows() knows a link that never was pushed"
+    frontier.push(_LINKS[:2], [0.75, 0.05])  # found again: the higher score counts
+    assert frontier.knows(_LINKS[0]), "knows() does not know a link that was pushed"
+    assert not frontier.knows(Link("http://host0.example/new")), "knows() knows a link that was never pushed"
     best = {**dict(zip([link.url for link in _LINKS], _SCORES, strict=True)), _LINKS[0].url: 0.75}
     wanted = sorted((url for url, score in best.items() if score >= 0), key=lambda url: -best[url])
     assert await _drain(frontier) == wanted, "links do not come best first, each once"
     frontier.push(_LINKS, _SCORES)
-    assert await _pop(frontier) is None, "a link that was done comes a second time"
+    assert await _pop(frontier) is None, "a link that is done comes a second time"
 
 
 async def check_leases(frontier: Frontier) -> None:
-    """While something is in flight the crawl is not over: it may bring more."""
+    """While something is in flight the crawl is not over, because its page may have links."""
     frontier.push(_LINKS[:1], [0.5])
     lease = await _pop(frontier)
-    assert lease is not None, "pop() gives nothing although a link waits"
+    assert lease is not None, "pop() returned nothing although a link is queued"
     link = lease.link
     assert abs(frontier.score(link) - 0.5) < 1e-9, f"the score of the link is {frontier.score(link)}, not 0.5"
     waiting = asyncio.ensure_future(frontier.pop())
     await asyncio.sleep(0)
-    assert not waiting.done(), "pop() says that the crawl is over while a link is in flight"
+    assert not waiting.done(), "pop() reported the end of the crawl while a link is in flight"
     frontier.push(_LINKS[1:2], [0.5])
     frontier.done(_reply(link))
     found = await asyncio.wait_for(waiting, 10)
     assert found is not None, "pop() woke up with nothing"
     assert found.link == _LINKS[1], f"pop() woke up with {found}"
     frontier.done(_reply(_LINKS[1]))
-    assert await _pop(frontier) is None, "pop() gives a link although all are done"
+    assert await _pop(frontier) is None, "pop() returned a link although all are done"
 
 
 async def check_again(frontier: Frontier) -> None:
-    """A reply that is not an answer yet sends the link back."""
+    """A link whose reply says `again` is returned to the frontier."""
     frontier.push(_LINKS[:1], [0.5])
     lease = await _pop(frontier)
     assert lease is not None

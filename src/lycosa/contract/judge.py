@@ -1,4 +1,4 @@
-"""Does a judge keep to what the crawler relies on?"""
+"""Checks for judges."""
 
 import asyncio
 import inspect
@@ -13,7 +13,7 @@ from lycosa.types import Judge, Page, TextRelevance, Verdict, text_relevances
 
 @blocking
 def check_judge(make: Callable[[], Judge], pages: Sequence[Page] = ()) -> None:
-    """All checks. `make` gives a new judge, ready to judge, each time; `pages` are tried beside those of the suite."""
+    """Run all checks. `make` returns a new judge, ready to judge; `pages` are tried in addition to the suite's own."""
     check_form(make, ("judge",))
     assert inspect.iscoroutinefunction(make().judge), f"{type(make()).__name__}.judge is not an async method"
     asyncio.run(_check(make, [*sample_pages(), *pages]))
@@ -27,7 +27,7 @@ async def _check(make: Callable[[], Judge], pages: Sequence[Page]) -> None:
 
 
 async def check_verdicts(make: Callable[[], Judge], pages: Sequence[Page]) -> None:
-    """Any page gets a verdict: empty ones, those in other scripts, and whichever comes first."""
+    """Any page gets a verdict: empty pages, pages in other scripts, and whichever comes first."""
     judge = make()
     for page in pages:
         for one in (judge, make()):
@@ -35,22 +35,22 @@ async def check_verdicts(make: Callable[[], Judge], pages: Sequence[Page]) -> No
 
 
 def check_verdict(verdict: Verdict, url: str) -> None:
-    assert isinstance(verdict, Verdict), f"judge() gives a {type(verdict).__name__}, not a Verdict"
+    assert isinstance(verdict, Verdict), f"judge() returned a {type(verdict).__name__}, not a Verdict"
     relevance = verdict.relevance
     assert isinstance(relevance, int | float), f"the relevance of {url} is not a number: {relevance!r}"
     assert 0 <= relevance <= 1, f"the relevance of {url} is not between 0 and 1: {relevance}"
     assert verdict.on_topic in (True, False), f"on_topic of {url} is neither true nor false: {verdict.on_topic!r}"
-    assert isinstance(verdict.label, str), f"the label of {url} is not a text: {verdict.label!r}"
+    assert isinstance(verdict.label, str), f"the label of {url} is not a string: {verdict.label!r}"
     for name, shares in (("classes", verdict.classes), ("why", verdict.why)):
         assert isinstance(shares, Mapping), f"{name} of {url} is not a mapping"
         for key, value in shares.items():
-            assert isinstance(key, str), f"{name} of {url} has a key that is not a text: {key!r}"
+            assert isinstance(key, str), f"{name} of {url} has a key that is not a string: {key!r}"
             assert math.isfinite(value), f"{name} of {url}: {key} is not finite: {value}"
     assert all(0 <= chance <= 1 for chance in verdict.classes.values()), f"classes of {url} are not probabilities"
 
 
 async def check_repeatable(make: Callable[[], Judge], pages: Sequence[Page]) -> None:
-    """The same pages give the same verdicts: chance must be seeded, time is not the judge's business."""
+    """The same pages give the same verdicts: randomness must be seeded, and verdicts must not depend on time."""
     one, other = make(), make()
     for page in pages:
         same = await one.judge(page) == await other.judge(page)
@@ -58,7 +58,7 @@ async def check_repeatable(make: Callable[[], Judge], pages: Sequence[Page]) -> 
 
 
 async def check_restart(make: Callable[[], Judge], pages: Sequence[Page]) -> None:
-    """After a restart a judge goes on as if nothing had happened: what it learned is in its saved state."""
+    """After a restart a judge continues as if nothing had happened: what it learned is in its saved state."""
     for cut in (0, 1, len(pages) // 2):
         judge, restarted = make(), make()
         for page in pages[:cut]:
@@ -66,11 +66,11 @@ async def check_restart(make: Callable[[], Judge], pages: Sequence[Page]) -> Non
         kept = hand_over(judge, restarted)
         for page in pages[cut:]:
             same = await judge.judge(page) == await restarted.judge(page)
-            assert same, f"after a restart {kept} is not enough: another verdict on {page.url}"
+            assert same, f"after a restart {kept} is not enough: the verdict on {page.url} differs"
 
 
 def check_text_relevance(judge: Judge) -> None:
-    """A judge that judges a few words gives a relevance for any of them, and the same for one or for many."""
+    """A judge that rates a few words does so for any words, with the same result one by one or in bulk."""
     if not isinstance(judge, TextRelevance):
         return
     texts: list[Sequence[str]] = [(), ("web",), ("web", "crawler", "index"), ("caf\u00e9", "\u8718\u86db")]
@@ -83,7 +83,7 @@ def check_text_relevance(judge: Judge) -> None:
 
 
 def sample_pages() -> list[Page]:
-    """Pages as a crawl brings them, and some that hardly are pages."""
+    """Ordinary pages, and some that are hardly pages at all."""
     many = tuple(f"word{number}" for number in range(5_000))
     odd = [
         Page(),

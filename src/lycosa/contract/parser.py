@@ -1,4 +1,4 @@
-"""Does a parser keep to what the crawler relies on?"""
+"""Checks for parsers."""
 
 from collections.abc import Callable
 
@@ -10,23 +10,23 @@ URL = "http://a.example/folder/document"
 
 
 def check_parser(make: Callable[[], Parser], content_type: str, body: bytes) -> None:
-    """All checks. `make` gives a new parser, `body` is a document of the type that has some words in it."""
+    """Run all checks. `make` returns a new parser; `body` is a document of the content type with some words in it."""
     page = make().parse(reply_of(content_type, body))
     check_page(page)
-    assert page.words or page.listed, "nothing was read from the document: it has neither words nor URLs"
-    assert make().parse(reply_of(content_type, body)) == page, "the same document is read differently the second time"
+    assert page.words or page.listed, "nothing was extracted from the document: neither words nor URLs"
+    assert make().parse(reply_of(content_type, body)) == page, "parsing the same document twice gives different results"
     check_damaged(make(), content_type, body)
 
 
 def check_page(page: Page) -> None:
-    """A page has its address, words that match its text, and links that can be queued."""
-    assert isinstance(page, Page), f"parse() gives a {type(page).__name__}, not a Page"
-    assert page.url == URL, f"the page has the address {page.url!r}, but the reply came from {URL}"
+    """A page has its URL, words that match its text, and links that can be queued."""
+    assert isinstance(page, Page), f"parse() returned a {type(page).__name__}, not a Page"
+    assert page.url == URL, f"the page has the URL {page.url!r}, but the reply came from {URL}"
     for word in page.words:
-        assert words(word) == [word], f"{word!r} is not a word as lycosa.text.words() gives them"
-    assert bool(page.words) == bool(words(page.text)), "words and text do not go together: use lycosa.text.words(text)"
+        assert words(word) == [word], f"{word!r} is not a word as returned by lycosa.text.words()"
+    assert bool(page.words) == bool(words(page.text)), "words and text do not match: use lycosa.text.words(text)"
     found = [link.url for link in [*page.links, *page.listed]]
-    assert len(set(found)) == len(found), "the same URL is there twice: one link for each"
+    assert len(set(found)) == len(found), "the same URL occurs twice: there must be one link per URL"
     for link in [*page.links, *page.listed]:
         assert canonical(link.url) == link.url, f"{link.url!r} is not canonical: use lycosa.urls.canonical or Base.join"
     for link in page.links:
@@ -36,7 +36,7 @@ def check_page(page: Page) -> None:
 
 
 def check_damaged(parser: Parser, content_type: str, body: bytes) -> None:
-    """The Web sends anything: what cannot be read is a ValueError, whatever it is."""
+    """The Web sends anything: whatever cannot be read must be a ValueError."""
     half = len(body) // 2
     damaged = [b"", b"\0" * 100, body[:half], body[half:], body[::-1], bytes(range(256)) * 4, body[:half] + b"\xff\0<"]
     for broken in damaged:

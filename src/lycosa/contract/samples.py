@@ -1,4 +1,4 @@
-"""A small crawl with some of everything, always the same: what the contract suites try parts on."""
+"""A small, fixed crawl with some of everything, on which the contract suites try parts."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ _CLASSES = ("CH", "DH", "PH", "SP")
 
 
 def web() -> list[Visit]:
-    """A small crawl with some of everything, always the same."""
+    """A small, fixed crawl with some of everything."""
     pages = [_page(number) for number in range(12)]
     odd = odd_visits()
     return [*pages[:4], *odd[:3], *pages[4:8], *odd[3:], *pages[8:], pages[2]]
 
 
 def odd_visits() -> list[Visit]:
-    """What a strategy must take without harm."""
+    """Visits that a strategy must be able to handle."""
     link = Link("http://a.example/odd", "http://a.example/p0", "odd", 1)
     good = Reply(link, url=link.url, status=200, content_type="text/html", body=b"<p>", at=5.0)
     sitemap = Page(link.url, listed=(Link("http://c.example/new"),))
@@ -51,7 +51,7 @@ def _page(number: int) -> Visit:
 
 
 def _link(source: str, text: Sequence[str], number: int, place: int) -> Link:
-    """The first link of a page leads to itself; most lead to pages that others link to as well."""
+    """The first link of a page leads to itself; most others lead to pages that are linked from elsewhere too."""
     start = place % len(text)
     end = min(len(text), start + place % 3)
     url = source if place == 0 else _url(number + place)

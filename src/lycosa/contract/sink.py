@@ -1,4 +1,4 @@
-"""Does a sink keep to what the crawler relies on?"""
+"""Checks for sinks."""
 
 import inspect
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from lycosa.types import Sink
 
 
 def check_sink(make: Callable[[], Sink], check: Callable[[Path], None] | None = None) -> None:
-    """All checks. `make` gives a new sink each time; `check` looks at what it left in the crawl folder."""
+    """Run all checks. `make` returns a new sink; `check` inspects what it left in the crawl folder."""
     visits = web()
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for part in (visits[:5], visits[5:], []):  # a crawl, its continuation, and one that has nothing left to do
+        for part in (visits[:5], visits[5:], []):  # a crawl, its continuation, and a run with nothing left to do
             sink: Any = make()
             assert callable(getattr(sink, "write", None)), f"{type(sink).__name__} has no method write"
             if hasattr(sink, "open"):
@@ -23,10 +23,12 @@ def check_sink(make: Callable[[], Sink], check: Callable[[Path], None] | None = 
             for visit in part:
                 given = sink.write(visit)
                 if inspect.iscoroutine(given):
-                    given.close()  # or Python would warn that nobody awaited it
-                assert given is None, f"write() gives a {type(given).__name__}; it is not async, and gives nothing"
+                    given.close()  # or Python would warn that it was never awaited
+                assert given is None, (
+                    f"write() returned a {type(given).__name__}; it must not be async, and must return nothing"
+                )
             if hasattr(sink, "close"):
                 sink.close()
-        assert visits == web(), "the sink has changed a visit: others receive the same one"
+        assert visits == web(), "the sink modified a visit, which others receive too"
         if check:
             check(folder)

@@ -1,4 +1,4 @@
-"""Does a strategy keep to what the crawler relies on?"""
+"""Checks for strategies."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ SCORES = (0.0, 0.25, 0.5, 1.0, 3.0, 140.0)
 
 
 def check_strategy(make: Callable[[], Strategy], resume: Callable[[Strategy], Strategy] | None = None) -> None:
-    """All checks. `make` gives a new strategy, ready for its first visit, each time it is called.
+    """Run all checks. `make` returns a new strategy, ready for its first visit.
 
-    `resume` gives one that is to go on where the given one was, if that takes more than `make` and `load`.
+    `resume` returns a strategy that continues from the given one, if that takes more than `make` and `load`.
     """
     check_form(make, ("score", "merge", "learn"))
     check_scores(make)
@@ -26,7 +26,7 @@ def check_strategy(make: Callable[[], Strategy], resume: Callable[[Strategy], St
 
 
 def check_scores(make: Callable[[], Strategy]) -> None:
-    """One finite number for each link of a page, in the order of the links; below zero means dropped."""
+    """One finite number per link of a page, in the order of the links; a link with a negative score is dropped."""
     strategy = make()
     for visit in web():
         scores = turn(strategy, visit)
@@ -38,19 +38,19 @@ def check_scores(make: Callable[[], Strategy]) -> None:
 
 
 def check_odd_visits(make: Callable[[], Strategy]) -> None:
-    """Failures, duplicates and empty pages come as the first visit too, and the same page may come twice."""
+    """The first visit may be a failure, a duplicate or an empty page, and the same page may come twice."""
     for visit in [*odd_visits(), *web()[:1]]:
         strategy = make()
         for _ in range(2):
             scores = turn(strategy, visit)
             what = visit.reply.error or visit.duplicate_of or "a page"
-            assert len(scores) == len(visit.page.links), f"{len(scores)} scores where there are no links ({what})"
+            assert len(scores) == len(visit.page.links), f"{len(scores)} scores for a visit without links ({what})"
 
 
 def check_merge(make: Callable[[], Strategy]) -> None:
-    """A URL found again is never worth less than the least it was found with.
+    """The merged score of a URL is never below the lowest score it was found with.
 
-    Of two later finds it does not matter which came first.
+    The order of two later finds does not matter.
     """
     strategy = make()
     for waiting in SCORES:
@@ -63,11 +63,11 @@ def check_merge(make: Callable[[], Strategy]) -> None:
             for third in SCORES:
                 one, other = strategy.merge(merged, third), strategy.merge(strategy.merge(waiting, third), found)
                 same = math.isclose(one, other, abs_tol=1e-9)
-                assert same, f"{waiting}, then {found} and {third}, merge to {one} or {other} by their order"
+                assert same, f"{waiting}, then {found} and {third}, merge to {one} or {other} depending on their order"
 
 
 def check_repeatable(make: Callable[[], Strategy]) -> None:
-    """The same visits give the same scores: chance must be seeded, time is not the strategy's business."""
+    """The same visits give the same scores: randomness must be seeded, and scores must not depend on time."""
     one, other = make(), make()
     for visit in web():
         first, second = list(turn(one, visit)), list(turn(other, visit))
@@ -75,7 +75,7 @@ def check_repeatable(make: Callable[[], Strategy]) -> None:
 
 
 def check_restart(make: Callable[[], Strategy], resume: Callable[[Strategy], Strategy]) -> None:
-    """After a restart a strategy goes on as if nothing had happened: what it learned is in its saved state."""
+    """After a restart a strategy continues as if nothing had happened: what it learned is in its saved state."""
     visits = web()
     for cut in (0, 1, len(visits) // 2):
         strategy = make()
@@ -85,11 +85,11 @@ def check_restart(make: Callable[[], Strategy], resume: Callable[[Strategy], Str
         kept = hand_over(strategy, restarted)
         for visit in visits[cut:]:
             before, after = list(turn(strategy, visit)), list(turn(restarted, visit))
-            assert before == after, f"after a restart {kept} is not enough: other scores at {visit.reply.link.url}"
+            assert before == after, f"after a restart {kept} is not enough: the scores at {visit.reply.link.url} differ"
 
 
 def check_explanation(make: Callable[[], Strategy]) -> None:
-    """A strategy that can explain a score does so without having seen the crawl, and whoever named the link."""
+    """A strategy that explains scores can do so without having seen the crawl, wherever the link came from."""
     strategy = make()
     if not isinstance(strategy, Explains):
         return
@@ -97,14 +97,14 @@ def check_explanation(make: Callable[[], Strategy]) -> None:
     for link, source in ((found, page), (Link("http://a.example/"), None)):
         for fetched in (True, False):
             told = strategy.explain(Scored(link, 0.7, fetched, source), _NoNotes())
-            assert isinstance(told, Explanation), f"explain() gives a {type(told).__name__}, not an Explanation"
-            assert told.because, f"explain() does not say why {link.url} is worth what it is worth"
+            assert isinstance(told, Explanation), f"explain() returned a {type(told).__name__}, not an Explanation"
+            assert told.because, f"explain() gives no reason for the score of {link.url}"
             assert math.isfinite(sum(told.parts.values())), f"the parts of {link.url} do not add up: {told.parts}"
-            assert told.total or not told.parts, "explain() gives parts, but no name for their sum"
+            assert told.total or not told.parts, "explain() returned parts, but no name for their sum"
 
 
 def check_report(make: Callable[[], Strategy]) -> None:
-    """A strategy that tells what it has learned has something to tell, or nothing, at any time."""
+    """A strategy that reports what it has learned can do so at any time, even if it is nothing yet."""
     strategy = make()
     if not isinstance(strategy, Reports):
         return
@@ -112,14 +112,14 @@ def check_report(make: Callable[[], Strategy]) -> None:
         if visit:
             turn(strategy, visit)
         for heading, weights in strategy.learned().items():
-            assert isinstance(heading, str), f"learned() has a heading that is not a text: {heading!r}"
+            assert isinstance(heading, str), f"learned() has a heading that is not a string: {heading!r}"
             for name, weight in weights.items():
-                assert isinstance(name, str), f"learned(): {heading}: {name!r} is not a text"
+                assert isinstance(name, str), f"learned(): {heading}: {name!r} is not a string"
                 assert math.isfinite(weight), f"learned(): {heading}: {name} is not finite: {weight}"
 
 
 class _NoNotes:
-    """A crawl.db in which the strategy left nothing."""
+    """A crawl.db in which the strategy has stored nothing."""
 
     def get(self, key: str, default: str = "") -> str:
         return default
@@ -132,6 +132,6 @@ class _NoNotes:
 
 
 def turn(strategy: Strategy, visit: Visit) -> Sequence[float]:
-    """One turn of the crawl, as the loop does it."""
+    """One turn of the crawl, as in the main loop."""
     strategy.learn(visit)
     return strategy.score(visit)

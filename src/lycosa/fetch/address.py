@@ -1,7 +1,7 @@
-"""Which addresses may be connected to: public ones, unless the user allows the others.
+"""Which addresses may be connected to: public ones, unless the user allows others.
 
-The judgement falls on the very address a socket is about to connect to, so a name that resolves to a private address,
-a redirect to one and a literal one are all the same.
+The check is made on the address that a socket is about to connect to, so it covers names that resolve to a private
+address, redirects to one, and literal ones.
 """
 
 import ipaddress
@@ -18,10 +18,10 @@ class PrivateAddress(OSError):
 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_UNICAST = ipaddress.ip_network("2000::/3")  # all that is handed out of IPv6; fec0::/10 and the like lie outside
+_UNICAST = ipaddress.ip_network("2000::/3")  # all of IPv6 that has been allocated; fec0::/10 and the like are outside
 _SPECIAL = [
     ipaddress.ip_network(text)
-    for text in (  # special purposes that `is_global` calls global, in all or some versions of Python
+    for text in (  # special-purpose ranges that `is_global` calls global in some or all versions of Python
         "192.0.0.0/24",
         "192.88.99.0/24",
         "2001::/23",
@@ -33,13 +33,13 @@ _LOCAL_DOMAINS = ("localhost", "localdomain", "local", "internal", "home.arpa")
 
 
 def is_public(address: str) -> bool:
-    """May anybody on the Internet have this address?"""
+    """Is this a public Internet address?"""
     ip = ipaddress.ip_address(address.split("%", 1)[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:  # it leads to an IPv4 address
+        if inner is not None:  # it maps to an IPv4 address
             return is_public(str(inner))
         if ip not in _UNICAST:
             return False
@@ -49,8 +49,8 @@ def is_public(address: str) -> bool:
 
 
 def is_private_name(host: str) -> bool:
-    """Is the name itself a private address, or one of a local network? Where a proxy resolves names, that is all that
-    can be known."""
+    """Is the name itself a private address, or a name of a local network? If a proxy resolves names, nothing more can
+    be known."""
     name = host.rstrip(".")
     try:
         return not is_public(name.strip("[]"))
@@ -59,20 +59,20 @@ def is_private_name(host: str) -> bool:
 
 
 def _is_below(name: str, domains: tuple[str, ...]) -> bool:
-    """Is the name one of the domains, or below one?"""
+    """Is the name one of the domains, or a subdomain of one?"""
     return f".{name}".endswith(tuple(f".{domain}" for domain in domains))
 
 
 def public_socket(info: AddrInfo) -> socket.socket:
-    """A socket for one resolved address; PrivateAddress if it is none to connect to."""
+    """A socket for a resolved address; PrivateAddress if it may not be connected to."""
     family, kind, protocol, _, where = info
     if not is_public(str(where[0])):
-        raise PrivateAddress("private address")  # the same words for every address: several failures stay one
+        raise PrivateAddress("private address")  # the same text for every address: several failures count as one
     return socket.socket(family, kind, protocol)
 
 
 class LocalNames(abc.AbstractResolver):
-    """*.localhost is this machine, as RFC 6761 says, whatever the name server thinks; other names go to `inner`."""
+    """Resolves *.localhost to this machine, as RFC 6761 requires, whatever DNS says; other names go to `inner`."""
 
     def __init__(self, inner: abc.AbstractResolver) -> None:
         self.inner = inner

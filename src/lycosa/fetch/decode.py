@@ -1,6 +1,6 @@
-"""Undo a content encoding, with an end to it: what grows past the limit is refused, not unpacked.
+"""Undo a content encoding within a limit: a body that would grow beyond it is refused, not unpacked.
 
-Every encoding marks its own end. A body that stops before that mark was cut off on its way, even if its length fits.
+Every encoding marks its end. A body that stops before that mark was truncated, even if its length matches.
 """
 
 from collections.abc import Callable
@@ -10,15 +10,15 @@ import brotli
 import zstandard
 from isal import isal_zlib
 
-_MOST_MEMBERS = 64  # each copies what follows it: a body of millions of empty ones would take minutes
-_ZSTD_SLICE = 512  # bytes; four of them may stand for 128 kB, so a slice never unpacks to more than 16 MB
+_MOST_MEMBERS = 64  # each copies what follows it, so a body of millions of empty ones would take minutes
+_ZSTD_SLICE = 512  # bytes; four bytes may unpack to 128 kB, so a slice never unpacks to more than 16 MB
 ACCEPTED = "gzip, deflate, br, zstd"
 _ISAL_ERROR = cast(type[Exception], isal_zlib.error)
 _DAMAGED: tuple[type[Exception], ...] = (_ISAL_ERROR, brotli.error, zstandard.ZstdError, EOFError)
 
 
 class Partial(Exception):
-    """Only the start of a body could be had; `start` is that part, empty where it is still encoded."""
+    """Only the start of a body is available; `start` is that part, empty if it is still encoded."""
 
     def __init__(self, why: str, start: bytes) -> None:
         super().__init__(why)
@@ -36,12 +36,11 @@ class Incomplete(Partial):
     """The body ends before its encoding does."""
 
     def __init__(self, start: bytes) -> None:
-        super().__init__("cut off", start)
+        super().__init__("truncated", start)
 
 
 def decode(payload: bytes, encoding: str, limit: int) -> bytes:
-    """The body behind a Content-Encoding header; ValueError if it is damaged, TooLarge past `limit` bytes, Incomplete
-    if it was cut off."""
+    """The decoded body; ValueError if it is damaged, TooLarge beyond `limit` bytes, Incomplete if it was truncated."""
     names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     while names and payload:
         name = names.pop()
@@ -59,7 +58,7 @@ def decode(payload: bytes, encoding: str, limit: int) -> bytes:
 
 
 def _gzip(payload: bytes, limit: int) -> bytes:
-    """One or more gzip members, what follows the last one ignored as browsers do."""
+    """One or more gzip members; what follows the last one is ignored, as in browsers."""
     parts: list[bytes] = []
     while payload[:2] == b"\x1f\x8b" or not parts:
         unpacker = isal_zlib.decompressobj(wbits=31)
@@ -76,7 +75,7 @@ def _gzip(payload: bytes, limit: int) -> bytes:
 
 
 def _deflate(payload: bytes, limit: int) -> bytes:
-    """With the zlib header the standard asks for, or without it as some servers send."""
+    """With the zlib header that the standard requires, or without it, as some servers send it."""
     try:
         return _inflate(isal_zlib.decompressobj(), payload, limit)
     except _ISAL_ERROR:
@@ -108,7 +107,7 @@ def _brotli(payload: bytes, limit: int) -> bytes:
 
 
 def _zstd(payload: bytes, limit: int) -> bytes:
-    """One or more frames, in slices: what unpacks a whole payload at once has no limit, or does not tell a cut."""
+    """One or more frames, in slices: functions that unpack at once have no limit, or do not notice truncation."""
     maker = zstandard.ZstdDecompressor(max_window_size=1 << 23)
     unpacker, frames, parts, size = maker.decompressobj(), 1, [], 0
     for start in range(0, len(payload), _ZSTD_SLICE):

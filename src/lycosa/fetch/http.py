@@ -1,6 +1,6 @@
-"""One request, one reply: HTTP/1.1 with keep-alive, and an end to everything a server may send.
+"""One request, one reply: HTTP/1.1 with keep-alive, and limits on everything a server may send.
 
-No redirects, no retries, no robots.txt here: each is a layer of its own around this one.
+Redirects, retries and robots.txt are separate layers around this one.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from lycosa.fetch.decode import ACCEPTED, Incomplete, TooLarge, decode
 from lycosa.fetch.pool import Pool, is_own_shortage, room
 from lycosa.types import Exchange, Link, Reply
 
-ANY = ("*",)  # of content types: take whatever comes, and of what is too large its start
-EXHAUSTED = "exhausted"  # we could not even connect, for want of descriptors: no failure of anybody
-_MOST_HEAD_BYTES = 65_536  # of an answer; a redirect is kept until its target was fetched
+ANY = ("*",)  # as content types: accept anything, and the start of what is too large
+EXHAUSTED = "exhausted"  # we could not even connect, because we are out of descriptors: nobody's failure
+_MOST_HEAD_BYTES = 65_536  # of a reply; a redirect is kept in memory until its target has been fetched
 _PAUSES_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 
 
 class _Answer(aiohttp.ClientResponse):
-    """Remembers who answered: the connection may be gone by the time the body is read."""
+    """Remembers the peer's address: the connection may be gone by the time the body has been read."""
 
     async def start(self, connection: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
         peer = connection.transport.get_extra_info("peername") if connection.transport else None
@@ -34,7 +34,7 @@ class _Answer(aiohttp.ClientResponse):
 
 
 class Http:
-    """Asks one URL at a time for each call; `open` before, `close` after."""
+    """Fetches one URL per call; call `open` before and `close` after."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class Http:
             ttl_dns_cache=600,
             keepalive_timeout=max(15.0, min(2 * rules.delay_s, 60.0)),
             resolver=LocalNames(self._resolver or aiohttp.DefaultResolver()),
-            # a proxy is the user's own choice and may well be on this machine
+            # a proxy is the user's choice and may be on this machine
             socket_factory=None if rules.allow_private or rules.proxy else public_socket,
         )
         self._session = aiohttp.ClientSession(
             connector=self._pool,
             cookie_jar=aiohttp.DummyCookieJar(),
             response_class=_Answer,
-            auto_decompress=False,  # the WARC keeps the body as it came
+            auto_decompress=False,  # the WARC stores the body as received
             headers={
                 "User-Agent": rules.user_agent,
                 "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1",
@@ -75,21 +75,21 @@ class Http:
                 total=rules.total_s or None, connect=rules.connect_s or None, sock_read=rules.read_s or None
             ),
         )
-        self._session._retry_connection = False  # a repeated request is a turn of its own: see retries.py
+        self._session._retry_connection = False  # a retry is a separate turn: see retries.py
         self._proxy = URL(rules.proxy) if rules.proxy else None
 
     async def close(self) -> None:
         await self._session.close()
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
-        """`accept` and `most` stand in for the content types and the size limit of the rules."""
+        """`accept` and `most` override the configured content types and size limit."""
         if self.rules.proxy and not self.rules.allow_private and is_private_name(urls.hostname(link.url)):
-            why = "not to be asked of a proxy either"
+            why = "not requested from a proxy either"
             return Reply(link, url=link.url, error="private-address", detail=why, at=self._now())
         reply = await self._try(link, accept, most)
         if reply.error == EXHAUSTED:
             for pause_s in _PAUSES_S:
-                self._pool.keep_idle(0)  # their descriptors may be all that is missing
+                self._pool.keep_idle(0)  # their descriptors may be all we need
                 await self._sleep(pause_s)
                 reply = await self._try(link, accept, most)
                 if reply.error != EXHAUSTED:
@@ -98,7 +98,7 @@ class Http:
 
     async def _try(self, link: Link, accept: tuple[str, ...], most: int) -> Reply:
         if self._places:
-            await self._places.acquire()  # time spent here is none of the host's
+            await self._places.acquire()  # time spent here does not count as the host's
         at = self._now()
         try:
             reply = await self._ask(link, accept or self._accepted, most or self.rules.max_bytes, at)
@@ -116,7 +116,7 @@ class Http:
             head = _head(answer)
             if len(head) > _MOST_HEAD_BYTES:
                 answer.close()
-                detail = f"a head of more than {_MOST_HEAD_BYTES} bytes"
+                detail = f"headers of more than {_MOST_HEAD_BYTES} bytes"
                 return Reply(link, url=link.url, error="protocol", detail=detail, at=at)
             payload, error = await _take(answer, accept, most)
             if error:
@@ -141,9 +141,9 @@ class Http:
 
 
 async def _take(answer: aiohttp.ClientResponse, accept: tuple[str, ...], most: int) -> tuple[bytes, str]:
-    """The body as it comes, and why it was not taken."""
+    """The body as received, and why it was not accepted."""
     if 300 <= answer.status < 400:
-        body, _ = await _read(answer, _LEAST)  # a short body read keeps the connection usable
+        body, _ = await _read(answer, _LEAST)  # reading a short body keeps the connection usable
         return body, "" if len(body) < _LEAST else f"http-{answer.status}"
     if answer.status < 300:
         kind = answer.headers.get("Content-Type", "").split(";", 1)[0].strip().lower()
@@ -166,7 +166,7 @@ async def _read(answer: aiohttp.ClientResponse, most: int) -> tuple[bytes, str]:
 
 
 def _decoded(reply: Reply, payload: bytes, encoding: str, most: int) -> Reply:
-    """With its body, if it came whole; of one that is too large with what fits, for those who can use a part."""
+    """The reply with its body if complete; if too large, with the part that fits, for callers that can use it."""
     if reply.error not in ("", "too-large"):
         return reply
     try:
@@ -175,20 +175,20 @@ def _decoded(reply: Reply, payload: bytes, encoding: str, most: int) -> Reply:
     except TooLarge as error:
         return replace(reply, error="too-large", detail=f"over {most} bytes when decoded", body=error.start)
     except Incomplete as error:
-        if reply.error == "too-large":  # it was us who stopped reading
+        if reply.error == "too-large":  # we stopped reading
             return replace(reply, body=error.start)
-        return replace(reply, error="incomplete", detail=f"the {encoding[:40]} body was cut off")
+        return replace(reply, error="incomplete", detail=f"the {encoding[:40]} body was truncated")
     except ValueError as error:
         return replace(reply, error=reply.error or "decode", detail=str(error))
 
 
 def _readable(header: str) -> str:
-    """Without the stand-ins for bytes that are no UTF-8, which no file or database takes."""
+    """Without the surrogates that stand for invalid UTF-8, which cannot be written to files or databases."""
     return header if header.isascii() else header.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _location(header: str) -> str:
-    """As browsers read it: bytes that have no business in a URL stand for themselves."""
+    """Decoded as in browsers: bytes that are not allowed in a URL are percent-encoded."""
     if header.isascii() and header.isprintable():
         return header
     raw = header.encode("utf-8", "surrogateescape")
@@ -211,7 +211,7 @@ def _head(answer: aiohttp.ClientResponse) -> bytes:
 
 
 def _retry_after(text: str, now: float) -> float:
-    """Seconds a Retry-After header asks for: a number or a date; 0 if it says nothing sensible."""
+    """The seconds that a Retry-After header asks for, as a number or a date; 0 if it is invalid."""
     if text.isascii() and text.isdigit():
         return float(text[:10])
     try:
@@ -225,7 +225,7 @@ _FAILURES = (aiohttp.ClientError, TimeoutError, OSError, ValueError, aiohttp.htt
 
 
 def _explain(error: Exception) -> tuple[str, str]:
-    """The kind of a failure, and its own words."""
+    """The kind of a failure, and its message."""
     if is_own_shortage(error):
         return EXHAUSTED, _words(error)
     cause = getattr(error, "os_error", error)

@@ -1,4 +1,4 @@
-"""Is anybody there? A connection that is closed at once, or a name that is looked up: no request is made."""
+"""Is the network up? Try a connection that is closed at once, or a name look-up; no request is made."""
 
 import asyncio
 import errno
@@ -13,11 +13,11 @@ from lycosa.fetch.address import LocalNames, public_socket
 
 _PATIENCE_S = 5.0
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS})  # ours, not the network's
-_NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, socket.EAI_NODATA})  # of c-ares: no data, not found; of the system
+_NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, socket.EAI_NODATA})  # c-ares: no data, not found; the system's
 
 
 class Network:
-    """Looks names up anew each time: what was remembered says nothing about now."""
+    """Looks up names without a cache: old answers say nothing about now."""
 
     def __init__(self, rules: config.Fetch) -> None:
         self.rules = rules
@@ -39,10 +39,10 @@ class Network:
         return True
 
     async def resolves(self, url: str) -> bool:
-        """Does the name service answer, be it that there is no such name?"""
+        """Does the name service answer, even if there is no such name? Behind a proxy: for the name of the proxy?"""
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                await _lookup(URL(url))
+                await _lookup(URL(self.rules.proxy or url))
         except OSError as error:
             cause = error.__cause__ or error
             return bool(cause.args) and cause.args[0] in _NO_SUCH_NAME

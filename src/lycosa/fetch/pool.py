@@ -1,7 +1,6 @@
-"""The connections of a crawl: no more than this process may open, and only so many that wait for a next request.
+"""The connections of a crawl: no more than this process may open, and a limited number of idle ones.
 
-Running out of file descriptors or buffers is our own trouble, never a failure of the host that was next: see
-`is_own_shortage`.
+Running out of file descriptors or buffers is our own problem, never a failure of the host: see `is_own_shortage`.
 """
 
 import contextlib
@@ -18,17 +17,17 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.http_exceptions import HttpProcessingError
 
-_SPARE = 32  # descriptors for the database, WARC files, name servers and what else may come up
+_SPARE = 32  # descriptors for the database, WARC files, name servers and anything else
 _LEAST_IDLE = 256
-_MOST_INTERIM = 32  # answers of 100 to 199 before the real one: a server may send some, but not for ever
+_MOST_INTERIM = 32  # replies of 100 to 199 before the real one: a server may send some, but not endlessly
 _SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Pool(aiohttp.TCPConnector):
-    """Keeps at most `most_idle` connections open that nobody uses; the one unused for longest goes first."""
+    """Keeps at most `most_idle` idle connections open; the one that has been idle longest is closed first."""
 
     def __init__(self, most_idle: int, **options: Any) -> None:
-        super().__init__(limit=0, **options)  # how many are in use is decided before: waiting here is a timeout
+        super().__init__(limit=0, **options)  # the number in use is limited elsewhere: waiting here is a time-out
         self.most_idle = most_idle
         self._factory = cast(functools.partial[ResponseHandler], functools.partial(_Answers, loop=self._loop))
 
@@ -38,14 +37,14 @@ class Pool(aiohttp.TCPConnector):
             self.keep_idle(self.most_idle)
 
     def keep_idle(self, count: int) -> None:
-        """Close all but so many: one connection a host, in the order in which they became idle."""
+        """Close idle connections beyond this number, in the order in which they became idle."""
         for key in list(islice(self._conns, max(0, len(self._conns) - count))):
             for protocol, _ in self._conns.pop(key):
                 protocol.close()
 
 
 class _Answers(ResponseHandler):
-    """Lets interim answers pass unread, but not for ever."""
+    """Skips interim replies, up to a limit."""
 
     _interim = 0
 
@@ -59,13 +58,13 @@ class _Answers(ResponseHandler):
         if self._interim > _MOST_INTERIM:
             if self.transport is not None:
                 self.transport.close()
-            self.set_exception(HttpProcessingError(code=code, message=f"more than {_MOST_INTERIM} interim answers"))
+            self.set_exception(HttpProcessingError(code=code, message=f"more than {_MOST_INTERIM} interim replies"))
 
 
 def room(concurrency: int) -> tuple[int, int]:
-    """How many requests may be under way at once, and how many connections may be idle beside them.
+    """How many requests may be in flight, and how many connections may be idle in addition.
 
-    A request that connects may hold two sockets for a moment, as it tries IPv6 and IPv4 side by side.
+    A connecting request may briefly hold two sockets, because it tries IPv6 and IPv4 in parallel.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     idle = max(_LEAST_IDLE, 4 * concurrency)
@@ -91,7 +90,7 @@ def is_own_shortage(error: Exception) -> bool:
         return True
     if cause.errno is not None:
         return False
-    several = str(cause)  # several addresses failed in several ways, or a name server's library does not tell why
+    several = str(cause)  # several addresses failed in different ways, or the DNS library does not say why
     if several.startswith("Multiple exceptions:"):
         return any(f"[Errno {number}]" in several for number in _SHORTAGES)
     return isinstance(error, aiohttp.ClientConnectorDNSError) and not _can_open()

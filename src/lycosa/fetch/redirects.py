@@ -1,4 +1,4 @@
-"""Follow redirects, one lease a hop: each target passes scope and robots.txt, and waits for its own host to be due."""
+"""Follow redirects, one lease per hop: each target is checked against scope and robots.txt, and waits for its host."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ _STATUSES = frozenset({301, 302, 303, 307, 308})
 
 
 class Redirects:
-    """Leads a link on from hop to hop; between two of them it waits in the frontier, which knows where it was led."""
+    """Takes a link from hop to hop; in between it waits in the frontier, which knows where it has been redirected."""
 
     def __init__(
         self, inner: Fetcher, max_redirects: int, refuses: Callable[[str], str], shelf: Shelf | None = None
@@ -20,13 +20,13 @@ class Redirects:
         self.inner = inner
         self.max_redirects = max_redirects
         self._refuses = refuses  # why a redirect may not lead to a URL; empty if it may
-        self._shelf = shelf or Shelf()  # what came so far for each link under way
+        self._shelf = shelf or Shelf()  # the exchanges so far of each link that is being redirected
 
     async def fetch(self, lease: Lease) -> Reply | Deferred:
         link = lease.link
         before = self._shelf.pop(link.url)
         if not lease.hop:
-            before = ()  # it was sent home from a host that is closed by now, and starts again
+            before = ()  # it was sent back from a host that has been closed, and starts again
         reply = await self.inner.fetch(replace(lease, link=replace(link, url=lease.hop or link.url)))
         if isinstance(reply, Deferred):
             if before:

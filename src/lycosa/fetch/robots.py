@@ -1,7 +1,7 @@
-"""Ask robots.txt first (RFC 9309): 4xx allows everything, 5xx forbids everything for now, the rules hold for a day.
+"""Obey robots.txt (RFC 9309): 4xx allows everything, 5xx forbids everything for now, rules are cached for a day.
 
-The request for a robots.txt is a lease like any other: the link that caused it goes back to the frontier and comes
-again when the host is due, so a host never sees two requests at once or too close.
+The request for a robots.txt is a lease like any other: the link that caused it returns to the frontier and comes back
+when the host is due, so a host never sees two requests at once or too close together.
 """
 
 from collections import OrderedDict
@@ -18,15 +18,15 @@ from lycosa.store.robots import StoredRobots, store_robots, stored_robots
 from lycosa.types import Deferred, Lease, Link, Reply
 
 _DAY_S = 86_400.0
-_SOON_S = 3_600.0  # how long a robots.txt that could not be had forbids everything
+_SOON_S = 3_600.0  # how long a robots.txt that could not be fetched forbids everything
 _MOST_HOPS = 5
-_MOST_MEMORY_BYTES = 64 << 20  # of parsed files; the others are parsed again from the database
+_MOST_MEMORY_BYTES = 64 << 20  # of parsed files; others are parsed again from the database
 _FORBIDDEN = b"User-agent: *\nDisallow: /\n"
-_BROKEN = frozenset({"incomplete", "protocol", "decode"})  # an answer, but none that tells what is allowed
+_BROKEN = frozenset({"incomplete", "protocol", "decode"})  # a reply that does not say what is allowed
 
 
 class Robots:
-    """Lets a link through when its robots.txt is known and allows it."""
+    """Lets a link pass if its robots.txt is known and allows it."""
 
     def __init__(
         self,
@@ -41,15 +41,15 @@ class Robots:
         self.agent = rules.user_agent.split("/", 1)[0].split(" ", 1)[0]
         self._db = db
         self._now = now
-        self._offer = offer  # takes the sitemaps a robots.txt names
+        self._offer = offer  # receives the sitemaps that a robots.txt names
         self._refuses = refuses  # why a URL may not be fetched; empty if it may
         self._rules: OrderedDict[str, Rules] = OrderedDict()
         self._memory_bytes = 0
-        self._moved: dict[str, tuple[str, int]] = {}  # origin to where its robots.txt was moved, and hops so far
+        self._moved: dict[str, tuple[str, int]] = {}  # origin to the new location of its robots.txt, and hops so far
 
     async def fetch(self, lease: Lease) -> Reply | Deferred:
         link = lease.link
-        leased = lease.at or urls.host(link.url)  # only this host may be asked now
+        leased = lease.at or urls.host(link.url)  # only this host may be contacted now
         origin = urls.origin(link.url)
         rules = self._rules_for(origin) or self._settle(origin)
         url = link.url if rules else self._moved.get(origin, (f"{origin}/robots.txt", 0))[0]
@@ -76,8 +76,8 @@ class Robots:
         return rules if rules.expires_at > self._now() else None
 
     def _settle(self, origin: str) -> Rules | None:
-        """Rules for a robots.txt that moved to a closed host, where nobody will ever fetch it: what is known of it from
-        before, else it counts as unreachable."""
+        """Rules for a robots.txt that moved to a closed host, where it will never be fetched: those known from before,
+        otherwise it counts as unreachable."""
         target, _ = self._moved.get(origin, ("", 0))
         if not target or self._refuses(target) != "host-closed":
             return None
@@ -89,7 +89,7 @@ class Robots:
         return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
 
     async def _ask(self, origin: str, url: str, link: Link) -> Reply | Deferred:
-        """Spend this lease on the robots.txt; the link itself is asked another time."""
+        """Use this lease for the robots.txt; the link itself is fetched later."""
         reply = await self.inner.fetch(Link(url), ANY, MOST_BYTES)
         if isinstance(reply, Deferred):
             return _send(link, url, reply.reply)
@@ -99,9 +99,9 @@ class Robots:
             self._moved[origin] = target, hops + 1
             return _send(link, link.url if self._settle(origin) else target, replace(reply, error=""))
         if reply.status == 0 and reply.error not in _BROKEN:
-            return replace(reply, link=link, url=link.url)  # the host cannot be reached at all: so neither can the page
+            return replace(reply, link=link, url=link.url)  # the host cannot be reached at all, so neither can the page
         rules = self._read(origin, reply)
-        own = urls.host(url) == urls.host(link.url)  # what it asks for holds for its own host
+        own = urls.host(url) == urls.host(link.url)  # its crawl-delay applies to its own host
         return _send(link, link.url, replace(reply, error="", crawl_delay_s=rules.crawl_delay_s if own else None))
 
     def _read(self, origin: str, reply: Reply) -> Rules:
@@ -128,5 +128,5 @@ class Robots:
 
 
 def _send(link: Link, url: str, reply: Reply) -> Deferred:
-    """Not yet: the link has to wait until the host of `url` is due."""
+    """Not yet: the link waits until the host of `url` is due."""
     return Deferred(replace(reply, link=link, url=url, status=0, exchanges=()), url)

@@ -1,7 +1,7 @@
-"""What does one robots.txt say to us? Only the lines for our user agent reach the matcher, and only so many of them.
+"""The rules of one robots.txt. Only the lines for our user agent reach the matcher, up to a limit.
 
-Protego keeps every rule once for each user agent of its group: a thousand agents above a thousand rules are a million
-rules, in a file of 40 kB. So the group is chosen here, as Protego would choose it, before any rule is parsed.
+Protego stores every rule once per user agent of its group: a thousand agents above a thousand rules make a million
+rules, from a file of 40 kB. So we select the group as Protego would, before any rule is parsed.
 """
 
 import re
@@ -12,13 +12,13 @@ from protego import Protego
 from lycosa import urls
 from lycosa.types import Link, Origin
 
-MOST_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB; the rest is ignored
+MOST_BYTES = 512_000  # RFC 9309 requires at least 500 KiB; the rest is ignored
 MOST_RULES = 10_000  # of our group; the rest is ignored
-MOST_WILDCARDS = 1_000  # of those, with a '*': each is searched for in every URL
+MOST_WILDCARDS = 1_000  # of those, with a '*': each is matched against every URL
 MOST_SITEMAPS = 1_000
 
 _AGENT = "user-agent"
-_FIELDS = {  # what Protego understands, with the slips it forgives, and what it means
+_FIELDS = {  # the fields Protego understands, including common misspellings
     **dict.fromkeys(["user-agent", "useragent", "user agent"], _AGENT),
     **dict.fromkeys(["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"], "disallow"),
     "allow": "allow",
@@ -32,7 +32,7 @@ _without_colon = re.compile(rf"({_names})(?:\s+(.*))?$", re.IGNORECASE | re.DOTA
 
 
 class Rules:
-    """The rules of one robots.txt that hold for us."""
+    """The rules of one robots.txt that apply to us."""
 
     __slots__ = ("_parsed", "crawl_delay_s", "expires_at", "sitemaps", "size_bytes", "unreachable")
 
@@ -59,10 +59,10 @@ def sitemaps_of(origin: str, named: Iterable[str]) -> list[Link]:
 
 
 def ours(text: str, agent: str) -> tuple[list[str], tuple[str, ...]]:
-    """The rules for the user agent, one a line, and the sitemaps; each within its limit."""
-    groups: list[tuple[dict[str, None], dict[str, None]]] = []  # names and rules of each, in the order of the file
+    """The rules for the user agent, one per line, and the sitemaps, each within its limit."""
+    groups: list[tuple[dict[str, None], dict[str, None]]] = []  # names and rules of each group, in file order
     sitemaps: dict[str, None] = {}
-    names_go_on = False  # user agents that follow each other share their rules
+    names_go_on = False  # consecutive user agents share their rules
     for field, value in _directives(text):
         if field == _AGENT:
             if not names_go_on:
@@ -82,7 +82,7 @@ def ours(text: str, agent: str) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _directives(text: str) -> Iterator[tuple[str, str]]:
-    """Field and value of each line that has a field; 'other' for a field that means nothing to us."""
+    """Field and value of each line that has a field; 'other' for fields we do not use."""
     for raw in text.splitlines():
         line = raw.partition("#")[0].strip()
         field, colon, value = line.partition(":")
@@ -98,13 +98,13 @@ def _directives(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _best(names: list[str], agent: str) -> str:
-    """The name in the file that fits ours best; empty if none does."""
+    """The name in the file that matches ours best; empty if none does."""
     best = max(names, key=lambda name: _fit(name, agent), default="")
     return best if best and _fit(best, agent) else ""
 
 
 def _fit(name: str, agent: str) -> int:
-    """How well a name in the file fits ours: its length if ours holds it at the start of a word, 1 for '*', else 0."""
+    """How well a name in the file matches ours: its length if ours contains it at a word start, 1 for '*', else 0."""
     if name == "*":
         return 1
     at = agent.find(name)
@@ -114,7 +114,7 @@ def _fit(name: str, agent: str) -> int:
 
 
 def _memory(line: str) -> int:
-    """About how many bytes a rule takes when parsed, as measured."""
+    """Approximate size of a parsed rule in bytes, as measured."""
     if "*" in line or "$" in line:
         return 1_300 + 60 * line.count("*") + 2 * len(line)
     return 250 + len(line)
@@ -123,7 +123,7 @@ def _memory(line: str) -> int:
 def _within_limits(lines: list[str]) -> Iterator[str]:
     rules = wildcards = 0
     for line in lines:
-        if line.startswith("crawl-delay"):  # it may stand behind all rules, and costs nothing
+        if line.startswith("crawl-delay"):  # it may come after all rules, and costs nothing
             yield line
             continue
         rules += 1

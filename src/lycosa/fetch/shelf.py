@@ -1,5 +1,5 @@
-"""Where the answers of a redirect stay while its link waits for the next host: in memory, and in a file when that is
-full. A host with a long crawl-delay may keep thousands of links waiting, and each brings what its redirects sent."""
+"""Holds the replies of a redirect while its link waits for the next host: in memory, and in a file beyond a limit. A
+host with a long crawl-delay may keep thousands of links waiting, each with the replies of its redirects."""
 
 import os
 import tempfile
@@ -13,20 +13,20 @@ from lycosa.types import Exchange
 Exchanges = tuple[Exchange, ...]
 _decode = msgspec.msgpack.Decoder(Exchanges).decode
 _encode = msgspec.msgpack.Encoder().encode
-_BESIDE = 300  # bytes that an exchange takes beside its contents
+_BESIDE = 300  # bytes that an exchange takes in addition to its contents
 
 
 class Shelf:
-    """Takes what came for a link, and gives it back once. Nothing of it survives the process."""
+    """Stores the exchanges of a link, and returns them once. Nothing survives the process."""
 
     def __init__(self, folder: Path | None = None, most_bytes: int = 16 << 20) -> None:
-        """`folder` is where the file is made; without it, where the system keeps such files."""
+        """`folder` is where the file is created; by default, in the system's temporary folder."""
         self.folder = folder
         self.most_bytes = most_bytes  # held in memory
         self.memory_bytes = 0
         self.file_bytes = 0
         self._held: dict[str, Exchanges] = {}
-        self._filed: dict[str, tuple[int, int]] = {}  # from where in the file, and how many bytes
+        self._filed: dict[str, tuple[int, int]] = {}  # offset in the file, and length
         self._file = -1
 
     def put(self, key: str, exchanges: Exchanges) -> None:
@@ -40,7 +40,7 @@ class Shelf:
         self._write(data)
 
     def pop(self, key: str) -> Exchanges:
-        """What was put; empty if nothing was."""
+        """The stored exchanges; empty if there are none."""
         if held := self._held.pop(key, None):
             self.memory_bytes -= _size(held)
             return held
@@ -56,7 +56,7 @@ class Shelf:
     def _write(self, data: bytes) -> None:
         if self._file < 0:
             self._file, name = tempfile.mkstemp(prefix="redirects-", dir=self.folder)
-            os.unlink(name)  # it goes with the process, however that ends
+            os.unlink(name)  # deleted with the process, however that ends
             weakref.finalize(self, os.close, self._file)
         view = memoryview(data)
         while view:

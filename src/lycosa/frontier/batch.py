@@ -19,7 +19,7 @@ class Batch:
 
     def __init__(self, source: int, band: Band = Band.FOUND) -> None:
         self.source = source  # the id of the page the links were found on
-        self.band = band
+        self.band = band._value_  # a plain number: it is used for every link
         self._ranks: dict[float, int] = {}  # most links of a page have the same few scores
         self.targets: array[int] = array("I")  # the ids of the links
         self.new: Groups = {}

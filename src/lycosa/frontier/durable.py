@@ -25,7 +25,7 @@ from lycosa.frontier.priority import LOWEST, rank_of
 from lycosa.frontier.rests import FULL, UNSAVED_S, Rests, least_rest_s
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.status import Outlook, status_of
-from lycosa.frontier.table import LEASED, UrlTable, make_row
+from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.frontier.view import FrontierView
 from lycosa.frontier.waiters import Waiters
 from lycosa.store.db import DONE, WAITING, CrawlDb
@@ -338,34 +338,38 @@ class DurableFrontier:
 
     def _enter(self, link: Link, score: float, key: int, batch: Batch) -> int:
         """Make a new URL known; 0 if it is refused."""
-        url = link.url
-        if refusal := self._places.refuses(link, self.scope):
-            self.refused[refusal] += 1
+        host = self._places.admit(link, self.scope)
+        if isinstance(host, str):
+            self.refused[host] += 1
             return 0
-        host = self.hosts.named(url.split("/", 3)[2])
         if self._lists:
             score = self._lists.first(score)
-        claimed = bool(self._errands.claimed) and url in self._errands.claimed  # a redirect is about to fetch it
-        number = self._table.enter(key, score, batch.band, LEASED if claimed else WAITING)
-        batch.rows.append(make_row(number, link, batch.source, score, batch.band, WAITING))
-        if not claimed:
+        band, claimed = batch.band, self._errands.claimed
+        if claimed and link.url in claimed:  # a redirect is about to fetch it
+            number = self._table.enter(key, score, band, LEASED)
+        else:
+            number = self._table.enter(key, score, band, WAITING)
             self._places.waiting += not host.closed
             rank = batch.rank(score)
             self._focus.add(host, rank)
             group(batch.new, host, rank, number)
+        origin = link.origin._value_  # the database would take its time to find out that it is a number
+        batch.rows.append((number, link.url, batch.source, link.anchor, link.depth, score, WAITING, band, origin))
         return number
 
     def _find_again(self, number: int, link: Link, score: float, batch: Batch) -> None:
         table, band = self._table, self._table.bands[number]
-        waiting, before = table.scores[number], table.rank(number)
+        waiting = table.scores[number]
         first = max(band, batch.band) == Band.FIRST and not self._opens
         merged = 0.0 if first else self._strategy.merge(waiting, score)  # who comes first anyway needs no score
         if merged == waiting and band >= batch.band:
             return
+        before = rank_of(waiting, band)
         table.scores[number] = merged
         if band < batch.band or (band == batch.band and merged == score):  # the new link speaks for the URL now
             table.bands[number] = batch.band
-            batch.raised.append((merged, batch.source, link.anchor, link.depth, batch.band, link.origin, number))
+            origin = link.origin._value_
+            batch.raised.append((merged, batch.source, link.anchor, link.depth, batch.band, origin, number))
         else:
             batch.rescored.append((merged, number))
         if table.states[number] == WAITING and not (self._places.list and number in self._places.list.places):

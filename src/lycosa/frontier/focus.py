@@ -25,7 +25,7 @@ def chosen(fetch: config.Fetch, limits: config.Limits) -> float:
     """How focused to be where the user does not say: where only time is limited, pages cost nothing."""
     if fetch.focus is not None:
         return fetch.focus
-    return 0.0 if limits.seconds and not (limits.pages or limits.relevant) else FOCUSED
+    return 0.0 if limits.seconds and not (limits.pages or limits.relevant or limits.recall) else FOCUSED
 
 
 class Focus:

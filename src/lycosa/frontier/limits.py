@@ -1,5 +1,6 @@
-"""When is it enough? Pages, relevant pages and seconds, counted over all runs of a crawl."""
+"""When is it enough? Pages, relevant pages, seconds and recall, counted over all runs of a crawl."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from lycosa import config
@@ -16,9 +17,18 @@ class Counts(Protocol):
 class Quota:
     """Says whether one more may be asked. The page limit is exact: what is in flight counts as a page for the time."""
 
-    def __init__(self, limits: config.Limits, counts: Counts, spent_s: float, started_at: float) -> None:
+    def __init__(
+        self,
+        limits: config.Limits,
+        counts: Counts,
+        spent_s: float,
+        started_at: float,
+        recall: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`recall` says so when enough of the topic has been found; it must cost nothing."""
         self.limits = limits
         self.counts = counts
+        self.recall = recall
         self.deadline = started_at + limits.seconds - spent_s if limits.seconds else None
 
     def remaining(self) -> int | None:
@@ -38,4 +48,4 @@ class Quota:
             return f"limit of {self.limits.relevant} relevant pages"
         if self.deadline is not None and now >= self.deadline:
             return f"limit of {self.limits.seconds:g} seconds"
-        return ""
+        return self.recall()

@@ -42,18 +42,20 @@ class Places:
     def waits(self, number: int, rank: int) -> bool:
         return self.table.states[number] == WAITING and self.rank(number) == rank
 
-    def refuses(self, link: Link, scope: Scope) -> str:
-        """Why a new URL may not wait anywhere; empty if it may."""
+    def admit(self, link: Link, scope: Scope) -> Host | str:
+        """The host at which a new URL may wait, or why it may not."""
         url = link.url
         if refusal := scope.refuses(url, link.depth):
             return refusal
         name = url.split("/", 3)[2]
         host = self.hosts.find(name)
-        if host is None and link.origin in _NAMED_BY_STRANGERS and not self.hosts.admits(name):
-            return "trap-hosts"
-        if host and host.closed == FULL:
+        if host is None:
+            if link.origin in _NAMED_BY_STRANGERS and not self.hosts.admits(name):
+                return "trap-hosts"
+            host = self.hosts.named(name)
+        if host.closed == FULL:
             return "host-closed"
-        return "trap-queries" if "?" in url and not scope.admits_query(url) else ""
+        return "trap-queries" if "?" in url and not scope.admits_query(url) else host
 
     def put(self, number: int, host: Host, now: float) -> None:
         """Let a URL wait at a host."""

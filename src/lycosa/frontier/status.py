@@ -19,7 +19,9 @@ class Outlook(Struct, frozen=True):
     ended: str
     held_back: int = 0  # hosts that are due, but have nothing good enough while better ones rest
     no_network_since: float | None = None  # when our own network was found to be down; None while it is not
+    no_answer_since: float | None = None  # since when no host has answered, if that may be the hosts' fault
     next_try: float | None = None  # when the network is tried again
+    last_failure: str = ""  # who did not answer, and why
     paused: bool = False
     status: str = ""  # one sentence: why little or nothing happens; empty if enough does
 
@@ -30,6 +32,9 @@ def status_of(outlook: Outlook) -> str:
         return outlook.ended
     if outlook.no_network_since:
         return f"no network since {_time(outlook.no_network_since)}; next try {_time(outlook.next_try)}"
+    if outlook.no_answer_since:
+        told = f"no host has answered since {_time(outlook.no_answer_since)}"
+        return f"{told} ({outlook.last_failure}); next try {_time(outlook.next_try)}"
     if outlook.paused:
         flying = f", {outlook.in_flight:,} request{'s' * (outlook.in_flight != 1)} in flight" * bool(outlook.in_flight)
         return f"paused{flying}"

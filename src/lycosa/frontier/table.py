@@ -11,7 +11,7 @@ from lycosa import urls
 from lycosa.frontier.batch import Batch
 from lycosa.frontier.priority import rank_of
 from lycosa.store.db import DONE, WAITING
-from lycosa.store.url_rows import Known, Row, UrlRows
+from lycosa.store.url_rows import Known, UrlRows
 from lycosa.types import Band, Graph, Link
 
 LEASED = 3  # in memory only: on disk a URL in flight still waits
@@ -50,7 +50,8 @@ class UrlTable:
         """Enter a new URL and write its row. In flight it still waits on disk."""
         number = self.enter(urls.key(link.url), score, Band.FOUND, state)
         on_disk = WAITING if state == LEASED else state
-        self._rows.insert([make_row(number, link, source, score, Band.FOUND, on_disk)])
+        row = (number, link.url, source, link.anchor, link.depth, score, on_disk, int(Band.FOUND), int(link.origin))
+        self._rows.insert([row])
         return number
 
     def load(self) -> Iterator[Known]:
@@ -95,7 +96,3 @@ class UrlTable:
     def scale(self, factor: float) -> None:
         self.scores = array("d", [score * factor for score in self.scores])
         self._rows.scale(factor)
-
-
-def make_row(number: int, link: Link, source: int, score: float, band: int, state: int) -> Row:
-    return number, link.url, source, link.anchor, link.depth, score, state, band, link.origin

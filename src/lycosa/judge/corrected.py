@@ -86,10 +86,10 @@ class Corrected:
             if not name.startswith("_") and not hasattr(type(self), name) and callable(getattr(type(self.inner), name)):
                 setattr(self, name, getattr(self.inner, name))
 
-    def connect(self, notes: Notebook) -> None:
+    def connect(self, notes: Notebook, at_once: bool = True) -> None:
         self.notes_ = notes
         if isinstance(self.inner, Remembers):
-            self.inner.connect(notes)
+            self.inner.connect(notes, at_once)
 
     async def judge(self, page: Page) -> Verdict:
         judge: Judge = self.inner

@@ -153,9 +153,9 @@ class Keywords:
                 found.append((one.url, self._verdict(one.mentions, one.company)))
         return found
 
-    def relevance_of(self, words: Sequence[str]) -> float:
+    def relevance_of(self, words: Sequence[str], telling: set[str] | None = None) -> float:
         """What a few words, an anchor or the words around it, say of the page behind them."""
-        mentions = self._in_text(words)
+        mentions = self._in_text(words, telling)
         if not mentions:
             return 0.0
         weight = [1 / (1 + common) for common in self.common_]
@@ -169,7 +169,7 @@ class Keywords:
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         """The same for all links of a page, of which most say nothing that is looked for: one look tells."""
         telling = self.phrases_.among(set().union(*many))
-        return [0.0 if telling.isdisjoint(words) else self.relevance_of(words) for words in many]
+        return [0.0 if telling.isdisjoint(words) else self.relevance_of(words, telling) for words in many]
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """What is looked for and how much it weighs, and what is ruled out."""
@@ -233,9 +233,9 @@ class Keywords:
                 mentions[place] = mentions.get(place, 0.0) + times * weight
         return mentions
 
-    def _in_text(self, text: Sequence[str]) -> dict[int, float]:
+    def _in_text(self, text: Sequence[str], telling: set[str] | None = None) -> dict[int, float]:
         one = self.weights.text / (1 - self.b + self.b * max(len(text), 1) / TYPICAL_WORDS)
-        return {place: times * one for place, times in self.phrases_.count(text).items()}
+        return {place: times * one for place, times in self.phrases_.count(text, telling).items()}
 
     def _verdict(self, mentions: Iterable[tuple[int, float]], company: float | None) -> Verdict:
         score, signed = self._score(mentions)

@@ -42,12 +42,13 @@ class Phrases:
         self._codes: dict[str, int] = {}  # the words met so far that stand in a phrase, and the numbers of their tokens
         self._others: set[str] = set()  # the words met so far that do not
 
-    def count(self, text: Sequence[str]) -> dict[int, int]:
+    def count(self, text: Sequence[str], telling: set[str] | None = None) -> dict[int, int]:
         """Place in the list to number of matches, for the phrases that occur at all; `text` is words in lower case.
 
         Few words of a page stand in a phrase, so the page is looked at as a set first: no step in Python for each word.
+        `telling`: what `among` said of this text and others.
         """
-        hits = self.among(set(text))
+        hits = self.among(set(text)) if telling is None else telling.intersection(text)
         if not hits:
             return {}
         codes = [self._codes.get(word, _ELSEWHERE) for word in text] if self._longer or len(hits) > _FEW else []

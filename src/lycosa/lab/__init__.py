@@ -1,1 +1,1 @@
-"""Webs to try a crawler on, generated or recorded, and the measures that say how well it did."""
+"""Generated and recorded webs to run crawls on, and measures of how well they did."""

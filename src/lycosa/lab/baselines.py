@@ -1,4 +1,4 @@
-"""Between which bounds does every strategy lie? Chance below, and above an oracle that knows every page and label."""
+"""The bounds of all strategies: random choice below, and above it an oracle that knows every page and label."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -12,15 +12,15 @@ from lycosa.lab.answer import Graph, Pages
 from lycosa.lab.clicks import NEVER, Clicks
 from lycosa.types import Link, Origin, Visit
 
-_TOP = 1e6  # scores fall from here as the clock of chance runs
+_TOP = 1e6  # scores fall from here as the random clock runs
 
 
 @dataclass
 class Random:
-    """Each URL that waits is as likely to be next as any other.
+    """Every queued URL is equally likely to be next.
 
     Every URL gets an alarm on a clock that jumps from alarm to alarm. Exponential waiting times have no memory, so
-    those found early have neither an advantage nor a disadvantage against those found late.
+    URLs found early have neither an advantage nor a disadvantage.
     """
 
     seed: int = 0
@@ -44,12 +44,12 @@ class Random:
 
 @dataclass
 class Oracle:
-    """Follows a plan that was made with the whole web in view."""
+    """Follows a plan made with knowledge of the whole web."""
 
     places: Mapping[str, int]  # of each page in the plan, by its name
     web: Pages
 
-    asked_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # of a page's addresses the one to ask
+    asked_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # which of a page's URLs to fetch
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [self._worth(link.url) for link in visit.page.links]
@@ -58,7 +58,7 @@ class Oracle:
         return max(waiting, found)
 
     def learn(self, visit: Visit) -> None:
-        """There is nothing to learn for one who knows all."""
+        """Nothing to learn."""
 
     def _worth(self, url: str) -> float:
         name = self.web.page(url)
@@ -73,39 +73,39 @@ def oracle(plan: Sequence[str], web: Pages) -> Oracle:
 
 
 def plan(graph: Graph, seeds: Sequence[str], targets: AbstractSet[str], pages: int) -> list[str]:
-    """The pages to fetch in order, by name: always a target if one waits, else what leads to one on the shortest way.
+    """The names of the pages to fetch, in order: a target if one is queued, otherwise what leads to the nearest one.
 
-    Of several as near, the one that leads to most. No more than `pages`, and none after the last target.
+    If several are equally near, the one that leads to most targets. At most `pages`, and none after the last target.
     """
     starts = [graph.web.resolve(seed) for seed in seeds]
     made = Plan(Chart(graph, starts), targets)
     made.find(made.chart.addresses[start] for start in starts if start in made.chart.addresses)
     for page in list(made.waiting):
-        made.take(page)  # a crawl begins with its seeds, wherever they lead
+        made.take(page)  # a crawl starts with its seeds, wherever they lead
     while made.missing and len(made.order) < pages and (found := made.next()) is not None:
         made.take(found)
     return [made.chart.names[page] for page in made.order[:pages]]
 
 
 class Chart:
-    """The part of a web that can be reached, in numbers: addresses, the page at each, and the links between them."""
+    """The reachable part of a web as integers: URLs, the page at each, and the links between them."""
 
     def __init__(self, graph: Graph, starts: Iterable[str]) -> None:
         self.names: list[str] = []  # of pages
         self.addresses: dict[str, int] = {}
-        self.page_at: list[int] = []  # by address
-        self.links: list[list[int]] = []  # from address to addresses
+        self.page_at: list[int] = []  # by URL
+        self.links: list[list[int]] = []  # URL to URLs
         self._web = graph.web
         self._pages: dict[str, int] = {}
         self._queue: list[str] = []
         for start in starts:
             self._number(start)
-        for address in self._queue:  # which grows while it is read
+        for address in self._queue:  # grows while it is iterated
             numbers = [self._number(linked) for linked in graph.links(address)]
             self.links.append([number for number in numbers if number is not None])
 
     def page_links(self) -> list[set[int]]:
-        """From page to pages, whichever of its addresses the link stands at."""
+        """Links from page to page, merged over the URLs of each page."""
         found: list[set[int]] = [set() for _ in self.names]
         for address, linked in enumerate(self.links):
             found[self.page_at[address]].update(self.page_at[other] for other in linked)
@@ -117,7 +117,7 @@ class Chart:
         return {self._pages[name] for name in names if name in self._pages}
 
     def _number(self, address: str) -> int | None:
-        """The number of an address; None if no page is there."""
+        """The number of a URL; None if it is not a page."""
         number = self.addresses.get(address)
         if number is None and (name := self._web.page(address)):
             number = self.addresses[address] = len(self.page_at)
@@ -130,17 +130,19 @@ class Chart:
 
 
 class Plan:
-    """A crawl as one would do it who knows where everything is."""
+    """A crawl that knows where everything is."""
 
     def __init__(self, chart: Chart, targets: AbstractSet[str]) -> None:
         self.chart = chart
         self.missing = chart.pages(targets)  # targets not fetched yet
         self.order: list[int] = []
-        self.waiting: dict[int, int] = {}  # pages found and not fetched, and the address they were found at
+        self.waiting: dict[int, int] = {}  # pages found and not fetched, and the URL they were found at
         self._ahead = Clicks(chart.page_links(), self.missing)
         self._known = [False] * len(chart.names)
         self._found = 0
-        self._heap: list[tuple[int, float, int, int]] = []  # clicks to a target, minus how many there, when found
+        self._heap: list[
+            tuple[int, float, int, int]
+        ] = []  # clicks to the nearest target and minus the number of targets there, when the page was found
 
     def find(self, addresses: Iterable[int]) -> None:
         for address in addresses:
@@ -158,10 +160,10 @@ class Plan:
         self.find(self.chart.links[self.waiting.pop(page)])
 
     def next(self) -> int | None:
-        """The best of those that wait; None if no target can be reached from any.
+        """The best queued page; None if no target can be reached from any.
 
-        What a page promises only gets less while others are fetched, so an old promise is at least as good as the true
-        one: it is looked into only when its turn comes, and counts if it still holds.
+        The value of a page only falls while others are fetched, so an old value is an upper bound: it is recomputed
+        only when the page comes first, and used if it has not changed.
         """
         while self._heap:
             clicks, count, found, page = heappop(self._heap)
@@ -184,16 +186,16 @@ class Plan:
         return None
 
     def _nearest(self, page: int) -> int:
-        """No target is nearer to a waiting page than this many clicks."""
+        """A lower bound on the clicks from a queued page to a target."""
         clicks, page_at = self._ahead.clicks, self.chart.page_at
         nearest = min((clicks[page_at[linked]] for linked in self.chart.links[self.waiting[page]]), default=NEVER)
         return min(nearest + 1, NEVER)
 
     def _count(self, page: int, clicks: int) -> int:
-        """How many missing targets, not found yet, lie so many clicks behind a page; -1 if nothing lies so far.
+        """How many targets that have not been found are this many clicks behind a page; -1 if nothing is that far.
 
-        Ways that cannot lead to a target in time are not followed. Two addresses of a page may show different links;
-        the one that is met first counts, so a target can be farther away than the links of all addresses say.
+        Paths that cannot reach a target in time are not followed. Two URLs of a page may show different links; the one
+        met first counts, so a target can be farther away than the links of all URLs suggest.
         """
         page_at, links, ahead, known = self.chart.page_at, self.chart.links, self._ahead.clicks, self._known
         edge, seen, is_cut = [self.waiting[page]], {page}, False

@@ -1,8 +1,8 @@
 """How far is each unknown page from the nearest target, while more and more pages become known?
 
-Distances only grow as pages become known, so they are repaired instead of computed again: each page counts the links
-that lie on a shortest way, and moves one level up when the last of them is gone (Even and Shiloach 1981). All repairs
-together cost one pass over the links for each level, and a web has few levels.
+Distances only grow as pages become known, so they are updated instead of recomputed: each page counts its links that
+are on a shortest path, and moves one level up when the last of them is gone (Even and Shiloach 1981). All updates
+together cost one pass over the links per level, and a web has few levels.
 """
 
 from collections import defaultdict
@@ -13,9 +13,9 @@ NEVER = 1 << 30  # no target can be reached
 
 
 class Clicks:
-    """Clicks from each page to the nearest target, by way of unknown pages only.
+    """Clicks from each page to the nearest target, through unknown pages only.
 
-    Pages are numbers; `links` says where each of them leads, never to itself.
+    Pages are numbers; `links` lists the targets of each page's links, never the page itself.
     """
 
     def __init__(self, links: Sequence[AbstractSet[int]], targets: Iterable[int]) -> None:
@@ -30,7 +30,7 @@ class Clicks:
         self._measure(targets)
 
     def know(self, page: int) -> None:
-        """The page is known from now on: it is no way to anything and no goal any more."""
+        """Mark the page as known: from now on it is neither part of a path nor a target."""
         level = self.clicks[page]
         if level == NEVER:
             return
@@ -57,7 +57,7 @@ class Clicks:
             level, edge = level + 1, beyond
 
     def _leave(self, page: int, level: int) -> list[int]:
-        """A page left its level: those that now have no way left over that level."""
+        """After a page left its level: the pages that have no shortest path left through that level."""
         stranded = []
         for source in self._linked_from[page]:
             if self.clicks[source] == level + 1:
@@ -67,9 +67,9 @@ class Clicks:
         return stranded
 
     def _settle(self, stranded: Iterable[int], level: int) -> list[int]:
-        """Find other ways for pages of a level; those that have none move on to the next, or have none at all."""
+        """Find other paths for pages of a level; those without one move to the next level, or can reach no target."""
         clicks, higher = self.clicks, []
-        is_end = not self._at_level[level - 1]  # then nobody leads anywhere from here on
+        is_end = not self._at_level[level - 1]  # then no page beyond can reach a target
         for page in stranded:
             self._nearer[page] = sum(clicks[linked] == level - 1 for linked in self.links[page])
             if self._nearer[page]:

@@ -1,4 +1,4 @@
-"""A time of its own: it stands still until everybody waits, then it jumps to the next moment somebody waits for."""
+"""A simulated clock: it stands still until everything is waiting, then it jumps to the next scheduled moment."""
 
 import asyncio
 import selectors
@@ -13,11 +13,11 @@ Result = TypeVar("Result")
 
 
 class LabClock:
-    """No call ever really waits, and the calls come in the order of their moments: a crawl repeats exactly."""
+    """No call really waits, and calls are made in the order of their times, so a crawl is exactly repeatable."""
 
     def __init__(self, start: float = 1_000_000_000.0) -> None:
         self.start = start
-        self.elapsed = 0.0  # kept apart: added to the start, fractions of a second would be rounded
+        self.elapsed = 0.0  # kept separately: added to the start, fractions of a second would be rounded
         self._calls: list[tuple[float, int, LabTimer]] = []
         self._numbers = count()
 
@@ -25,8 +25,8 @@ class LabClock:
         return self.start + self.elapsed
 
     def call_at(self, when: float, call: Callable[[], None]) -> Timer:
-        """Make the call when its moment has come. In `run_in_lab` that is when everything else waits; in any other
-        event loop, where nobody can tell, as soon as the loop gets to it."""
+        """Make the call when its time has come. In `run_in_lab` that is when everything else is waiting; in any other
+        event loop, where this cannot be known, as soon as the loop gets to it."""
         loop = asyncio.get_running_loop()
         if isinstance(loop, LabLoop):
             return loop.call_at(when - self.start, call)
@@ -43,7 +43,7 @@ class LabClock:
 
 
 class LabTimer:
-    """A call that is due once, unless it is cancelled before."""
+    """A scheduled call that can be cancelled."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         self.call: Callable[[], None] | None = call
@@ -53,8 +53,8 @@ class LabTimer:
 
 
 class LabLoop(asyncio.SelectorEventLoop):
-    """An event loop in which the lab's time passes: where another loop would sleep until its next timer, the clock
-    jumps. So any number of workers may wait, for hosts or for answers, and `asyncio.sleep` costs nothing."""
+    """An event loop on simulated time: where another loop would sleep until its next timer, the clock jumps. So any
+    number of workers may wait, for hosts or for replies, and `asyncio.sleep` takes no time."""
 
     def __init__(self, clock: LabClock) -> None:
         self._lab_clock = clock
@@ -65,7 +65,7 @@ class LabLoop(asyncio.SelectorEventLoop):
 
 
 class _Jumping(selectors.DefaultSelector):
-    """Asked to wait, it moves the clock instead."""
+    """A selector that moves the clock instead of waiting."""
 
     def __init__(self, clock: LabClock) -> None:
         super().__init__()
@@ -78,6 +78,6 @@ class _Jumping(selectors.DefaultSelector):
 
 
 def run_in_lab(clock: LabClock, main: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end in the clock's time."""
+    """Run a coroutine to completion on simulated time."""
     with asyncio.Runner(loop_factory=lambda: LabLoop(clock)) as runner:
         return runner.run(main)

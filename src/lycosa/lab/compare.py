@@ -1,8 +1,8 @@
-"""Which strategy finds more, and sooner? Every strategy on every task, on the lab's clock: in strict order with one
-worker, or in the field, with the politeness and the workers of a real crawl.
+"""Which strategy finds more, and sooner? Run every strategy on every task, on simulated time: in strict order with one
+worker, or in the field, with the politeness and workers of a real crawl.
 
-A finished run is kept as a small file, so a comparison that was stopped goes on where it was. The same comparison gives
-the same results, byte for byte, but for the timings.
+A finished run is kept as a small file, so a stopped comparison continues where it was. The same comparison gives the
+same results, byte for byte, except for the timings.
 """
 
 import dataclasses
@@ -37,7 +37,7 @@ from lycosa.plugins import STRATEGY, Plugins
 from lycosa.strategy import STRATEGIES
 from lycosa.types import BadInput
 
-Watch = Callable[[str, int, int], None]  # what is done now, how much of it is done, of how much
+Watch = Callable[[str, int, int], None]  # current step, amount done, total
 
 
 class Kept(Struct, frozen=True):
@@ -49,19 +49,19 @@ class Kept(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True):
-    """One run to be done, as plain data that another process can read."""
+    """One run to do, as plain data that can be sent to another process."""
 
     prepared: Prepared
     strategy: str
     options: dict[str, Any]
     repeat: int
     path: str
-    fetch: config.Fetch | None = None  # the manners of a crawl in the field; None: strict order
+    fetch: config.Fetch | None = None  # settings of a crawl in the field; None: strict order
     latency_s: float = 0.0
 
     @property
     def key(self) -> str:
-        """The same as long as the run would be the same."""
+        """A key that is the same as long as the run would be the same."""
         manners = [self.fetch, self.latency_s] if self.fetch else []
         return xxhash.xxh3_64_hexdigest(msgspec.json.encode([self.prepared.key, self.strategy, self.options, *manners]))
 
@@ -69,10 +69,10 @@ class Job(Struct, frozen=True):
 def compare(
     plan: Plan, out: Path, jobs: int = 1, watch: Watch | None = None, mine: Miner | None = None, fresh: bool = False
 ) -> Results:
-    """Run what is not done yet, or with `fresh` everything, and write results.json; `mine` makes rules for `rules`."""
+    """Do all runs that are not finished, or with `fresh` all of them, and write results.json; `mine` mines rules."""
     watch = watch or (lambda what, done, total: None)
     for options in plan.strategies.values():
-        _make(options)  # a name or option that does not exist is told before anything is trained or crawled
+        _make(options)  # report unknown names and options before anything is trained or crawled
     make_folder(out / "runs")
     todo = list(_jobs(plan, out, watch, mine))
     missing = [job for job in todo if fresh or _kept(job) is None]
@@ -87,7 +87,7 @@ def compare(
 
 
 def _jobs(plan: Plan, out: Path, watch: Watch, mine: Miner | None) -> Iterator[Job]:
-    """All runs. What chance has no part in is not repeated."""
+    """All runs. What does not depend on chance is not repeated."""
     preparation = Preparation(plan, out, mine)
     for number, task in enumerate(plan.tasks):
         watch(f"preparing {task.name}", number, len(plan.tasks))
@@ -112,7 +112,7 @@ def _kept(job: Job) -> Kept | None:
 
 
 def _work(missing: Sequence[Job], jobs: int) -> Iterator[None]:
-    """In this process, or in several others, each of which reads its own webs."""
+    """Run in this process, or in several others, each of which reads the webs itself."""
     if jobs <= 1 or len(missing) <= 1:
         for job in missing:
             run(job)
@@ -126,12 +126,12 @@ def _work(missing: Sequence[Job], jobs: int) -> Iterator[None]:
                 finished.result()
                 yield
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)  # what is under way is finished and kept
+            pool.shutdown(wait=True, cancel_futures=True)  # runs in progress are finished and kept
 
 
 def _prepare_worker() -> None:
-    """Ctrl-C reaches every process of a terminal; one of them is enough to see to it. The process is ours alone, so
-    what makes the command line's parser quick may be done here too."""
+    """Ignore Ctrl-C, which reaches every process of a terminal; the parent handles it. The process is our own, so the
+    memory settings of the command line may be applied here too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_memory()
 
@@ -172,7 +172,7 @@ def _kinds() -> Plugins:
 
 
 def _varies(options: dict[str, Any]) -> bool:
-    """Has chance a part in the strategy?"""
+    """Does the strategy depend on chance?"""
     kind = _kinds().get(options["kind"])
     return kind is not None and any(field.name == "seed" and field.init for field in dataclasses.fields(kind))
 
@@ -191,7 +191,7 @@ def _gather(plan: Plan, jobs: Sequence[Job]) -> Results:
     for job in jobs:
         found = _kept(job)
         if found is None:
-            raise BadInput(f"{job.path}: was changed while the comparison ran")
+            raise BadInput(f"{job.path}: was changed during the comparison")
         kept.append(found)
         repeat = job.repeat if by_chance(job.prepared.task) else 0
         tasks.setdefault((found.run.task, repeat), facts(job.prepared, repeat))

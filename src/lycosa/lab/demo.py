@@ -1,4 +1,4 @@
-"""The main job on a web of our own: one topic, several strategies, the same pages; which brings back more?
+"""The demo: crawl a generated web for one topic with several strategies, and compare what they find.
 
 python -m lycosa.lab.demo --out demo-out
 """
@@ -45,7 +45,7 @@ WEB = GeneratedWeb(
         dead_ends=0.05, duplicates=0.02, redirects=0.02, private=0.02, slow_s=1.0, failing=True, trap=True
     ),
 )
-_BARS = 20  # of a curve in the table, which fits a narrow terminal
+_BARS = 20  # characters per curve in the table, so that it fits a narrow terminal
 CRAWL = """\
 seeds = {seeds}
 
@@ -58,7 +58,7 @@ kind = "{strategy}"
 
 [fetch]
 concurrency = 4
-delay_s = 0.005            # nobody else is bothered here
+delay_s = 0.005            # we only disturb ourselves
 delay_factor = 0.0
 backoff_s = 0.5
 allow_private = true       # the demo's web is on this machine
@@ -69,16 +69,16 @@ pages = {pages}
 
 
 class Found(Struct, frozen=True):
-    """What one strategy brought back."""
+    """What one strategy found."""
 
-    truth: list[bool]  # for each page in the order of fetching: is it about the topic?
-    judged: int  # how many of them the judge took for relevant
+    truth: list[bool]  # for each page in fetch order: is it about the topic?
+    judged: int  # how many of them the judge considered relevant
 
 
 async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Console) -> Found:
     """Crawl in a new folder with one strategy."""
     folder.mkdir(parents=True)
-    # not from the topic's own hosts alone: the crawler has to find its way
+    # not only from hosts of the topic: the crawler has to find its way
     seeds = WEB.seeds(port, count=6)
     words = [TOPIC, *WEB.words_of(TOPIC)[:8]]
     text = CRAWL.format(seeds=seeds, words=words, strategy=strategy, pages=pages)
@@ -89,7 +89,7 @@ async def crawl(folder: Path, strategy: str, port: int, pages: int, console: Con
         summary = await run.run([], progress)
     if run.stopped_by_user:
         raise KeyboardInterrupt
-    if console.is_terminal:  # the live display is gone with its context
+    if console.is_terminal:  # the live display disappears when its context ends
         console.print(progress.line(summary), soft_wrap=True, highlight=False)
     db = CrawlDb(folder / "crawl.db", readonly=True).open()
     addresses = page_addresses(db)
@@ -113,18 +113,18 @@ def compare(found: dict[str, Found], console: Console) -> None:
         table.add_row(strategy, str(pages), str(one.judged), str(sum(truth)), f"{rate:.3f}", bars)
     console.print(table)
     console.print(
-        '"judged relevant" is what the crawler knows: its judge has only the words it was given. It is'
-        ' the figure in the lines above and in "show". "truly on topic" is what the maker of this web knows.',
+        '"judged relevant" is what the crawler knows: its judge only has the given keywords. It is'
+        ' the figure in the lines above and in "show". "truly on topic" is known from how this web was generated.',
         highlight=False,
     )
 
 
 def draw(found: dict[str, Found], out: Path) -> None:
-    """The harvest curves as a picture."""
+    """Plot the harvest curves."""
     try:
         import matplotlib
     except ImportError:
-        raise BadInput("the picture needs matplotlib: pip install 'lycosa[plots]'") from None
+        raise BadInput("the plot needs matplotlib: pip install 'lycosa[plots]'") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -145,7 +145,7 @@ def draw(found: dict[str, Found], out: Path) -> None:
 
 
 def command() -> str:
-    """How to call lycosa from here: by its name if that finds this installation, else by its path."""
+    """How to call lycosa from here: by name if that finds this installation, otherwise by path."""
     script = Path(sys.executable).with_name("lycosa")
     if not script.exists():
         return f"{shlex.quote(sys.executable)} -m lycosa"
@@ -169,15 +169,15 @@ async def run_demo(out: Path, pages: int, console: Console) -> dict[str, Found]:
     compare(found, console)
     draw(found, out / "harvest.png")
     folder = shlex.quote(str(out / STRATEGIES[-1]))
-    console.print(
-        f"\nPicture: {out / 'harvest.png'}\nLook further: {command()} show {folder}", highlight=False, soft_wrap=True
-    )
+    console.print(f"\nPlot: {out / 'harvest.png'}\nMore: {command()} show {folder}", highlight=False, soft_wrap=True)
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog="python -m lycosa.lab.demo", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder for crawls and picture; made anew")
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo-out"), help="folder for crawls and plot; replaced if it exists"
+    )
     parser.add_argument("--pages", type=int, default=800, help="pages for each strategy")
     options = parser.parse_args(arguments)
     started = time.monotonic()
@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             and not (options.out / STRATEGIES[0] / config.NAME).exists()
             and any(options.out.iterdir())
         ):
-            raise BadInput(f"{options.out}: is no demo's folder, and not empty; choose another with --out")
+            raise BadInput(f"{options.out}: not empty, and not written by the demo; choose another folder with --out")
         shutil.rmtree(options.out, ignore_errors=True)
         uvloop.run(run_demo(options.out, options.pages, console))
     except LycosaError as error:

@@ -1,4 +1,4 @@
-"""A web as a crawler may meet it: slow, failing now and then, with rules for robots, and all of it over plain http."""
+"""Make a web as difficult as a real one: slow, with failures, with a robots.txt, and all of it over plain http."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 
 @dataclass
-class Hindered:
-    """A site behind obstacles. The same address always meets the same fate."""
+class Faulty:
+    """A site with faults. The same URL always has the same fault."""
 
     site: Site
     latency_s: float = 0.0
-    errors: float = 0.0  # share of the addresses that fail: 404, 500, 503, or no answer at all
+    errors: float = 0.0  # share of URLs that fail: 404, 500, 503, or no reply at all
     robots: str = ""  # the robots.txt of every host; "recorded": those of the web; empty: none
-    as_http: bool = False  # write http for https in links and redirects: no proxy sees into https
+    as_http: bool = False  # rewrite https to http in links and redirects, because a proxy cannot see into https
     seed: int = 0
 
     def respond(self, url: str, headers: Mapping[str, str]) -> Answer:

@@ -1,8 +1,8 @@
-"""Where is which answer in a WARC? Read through once, then remembered in the user's cache folder.
+"""An index of the replies in a WARC: built once, then kept in the user's cache folder.
 
-An index is plain data behind a checksum. It counts only for the file it was made of (path, size and time of change must
-agree); one that is damaged, or of another format, is made again. Nothing is ever written beside the WARC, which may
-belong to somebody else; an index that lies there already, as earlier versions left them, is still read.
+An index is plain data with a checksum. It is valid only for the file it was built from (path, size and modification
+time must match); a damaged one, or one in another format, is rebuilt. Nothing is written next to the WARC, which may
+belong to someone else; an index that earlier versions left there is still read.
 """
 
 import logging
@@ -32,20 +32,20 @@ _log = logging.getLogger(__name__)
 
 
 class Entry(Struct, frozen=True, array_like=True, gc=False):
-    """One recorded answer without its body."""
+    """One recorded reply without its body."""
 
     url: str  # canonical
     offset: int
     status: int
     content_type: str = ""  # without parameters, in lower case
     location: str = ""  # where a redirect leads, canonical
-    body: int = 0  # 64 bits that stand for the decoded body; 0 if it is empty
-    record: int = 0  # and for the record's name
-    payload: int = 0  # and for the payload digest the record states
+    body: int = 0  # 64-bit hash of the decoded body; 0 if it is empty
+    record: int = 0  # of the record's name
+    payload: int = 0  # of the payload digest that the record states
 
 
 class Revisit(Struct, frozen=True, array_like=True, gc=False):
-    """An answer that was recorded as "the same as another one"."""
+    """A reply that was recorded as a reference to an identical one."""
 
     url: str
     refers_url: str
@@ -54,7 +54,7 @@ class Revisit(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Index(Struct, frozen=True, array_like=True):
-    """What one WARC holds, in the order of recording."""
+    """The contents of one WARC, in the order of recording."""
 
     size: int
     mtime_ns: int
@@ -64,7 +64,7 @@ class Index(Struct, frozen=True, array_like=True):
 
 
 def index_of(path: Path) -> Index:
-    """The index of a WARC: the one that was kept, or a new one, which is kept if the cache can be written."""
+    """The index of a WARC: the cached one, or a new one, which is cached if possible."""
     size, mtime_ns = _stamp(path)
     cached = _cached(path)
     for place in filter(None, (cached, path.with_name(path.name + SUFFIX))):
@@ -78,14 +78,14 @@ def index_of(path: Path) -> Index:
 
 
 def move_index(path: Path, to: Path) -> None:
-    """A WARC was renamed: its index goes along."""
+    """Rename the index of a renamed WARC."""
     with suppress(OSError):
         if (old := _cached(path)) and (new := _cached(to)):
             old.replace(new)
 
 
 def forget_index(path: Path) -> None:
-    """A WARC is gone: so is its index."""
+    """Delete the index of a deleted WARC."""
     with suppress(OSError):
         if place := _cached(path):
             place.unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _cached(path: Path) -> Path | None:
-    """Where the index of a file is kept; None for a process that has no home folder."""
+    """Where the index of a file is cached; None for a process without a home folder."""
     path = path.absolute()
     name = f"{path.name}-{xxhash.xxh3_64_hexdigest(os.fsencode(path))}{SUFFIX}"
     try:
@@ -125,7 +125,7 @@ def _load(place: Path) -> Index | None:
 
 
 def _keep(index: Index, place: Path) -> None:
-    """Write it whole or not at all; where there is no room, the file is read through again the next time."""
+    """Write the index completely or not at all; if it cannot be written, it is built again next time."""
     data = msgspec.msgpack.encode(index)
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def _keep(index: Index, place: Path) -> None:
 
 
 def _make(path: Path, size: int, mtime_ns: int) -> Index:
-    """Read the whole file. Of one whose end is torn or damaged, what comes before counts."""
+    """Read the whole file. If its end is damaged, use what comes before."""
     marks: dict[int, _Mark] = {}
     revisits: list[Revisit] = []
     entries: list[Entry] = []
@@ -154,9 +154,9 @@ def _make(path: Path, size: int, mtime_ns: int) -> Index:
         damage = str(error)
         if not entries:
             raise
-        _log.warning("%s; the %d answers before count", damage, len(entries))
+        _log.warning("%s; the %d replies before it are used", damage, len(entries))
     if unusable:
-        _log.warning("%s: %d answers are damaged or have no web address; they do not count", path, unusable)
+        _log.warning("%s: %d replies are damaged or have no web URL; they are ignored", path, unusable)
     _check_members(path, entries)
     return Index(size, mtime_ns, entries, revisits, damage)
 
@@ -180,18 +180,18 @@ def _entry(response: Response, marks: dict[int, "_Mark"]) -> Entry | None:
 
 
 def _check_members(path: Path, entries: list[Entry]) -> None:
-    """A record of a compressed file can be read alone only if it begins a gzip member."""
+    """Check that records can be read by offset: in a compressed file each must start a gzip member."""
     with path.open("rb") as file:
         if file.read(2) != _GZIP_START:
             return
         for entry in entries:
             file.seek(entry.offset)
             if file.read(2) != _GZIP_START:
-                raise BadInput(f"{path}: was not compressed record by record; unpack it, a plain .warc will do")
+                raise BadInput(f"{path}: not compressed per record; unpack it to a plain .warc")
 
 
 class _Mark(NamedTuple):
-    """What a record says about itself, for those that refer to it."""
+    """The identifiers of a record, for records that refer to it."""
 
     offset: int = 0
     record: int = 0
@@ -203,7 +203,7 @@ _NO_MARK = _Mark()
 
 
 def _read_marks(path: Path) -> Iterator[_Mark]:
-    """The heads of all answers, revisits among them."""
+    """The heads of all replies, including revisits."""
     end = 0
     try:
         with path.open("rb") as file:
@@ -229,5 +229,5 @@ def _mark(record: WarcRecord) -> _Mark:
 
 
 def _hash(data: bytes) -> int:
-    """64 bits that stand for the bytes; 0 for none."""
+    """A 64-bit hash; 0 for no bytes."""
     return xxhash.xxh3_64_intdigest(data) if data else 0

@@ -1,4 +1,4 @@
-"""Who judges the pages of a task? Trained once for all strategies and repeats, then read from a file by each run."""
+"""The judges of a task: trained once for all strategies and repetitions, then read from a file by each run."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,36 +23,38 @@ from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
 from lycosa.types import BadInput, Exchange
 
-MAIN = "main"  # the judge of all strategies that ask for no other
+MAIN = "main"  # the judge of all strategies that do not choose another
 POSITIVE, OTHER = "positive", "other"
 _TOPICS = "topics"  # the folder of trained judges
-_FEW_WORDS = 8  # of a generated topic: what somebody would type who looks for it
+_FEW_WORDS = 8  # keywords of a generated topic
 
-Miner = Callable[[Any, Path], rule_base.RuleBase]  # from a trained judge, and the folder its paths are relative to
+Miner = Callable[[Any, Path], rule_base.RuleBase]  # from a trained judge and the folder its paths are relative to
 
 
 class Judging(Struct, frozen=True):
-    """How to make a judge anew."""
+    """How to create a judge."""
 
     options: dict[str, Any]  # as in [topic]
     folder: str  # that its paths are relative to
-    home: str  # where strategies find what belongs to it
-    model: str = ""  # where it is kept once it is trained; empty if there is nothing to train
+    home: str  # where strategies find its files
+    model: str = ""  # where the trained model is kept; empty if there is nothing to train
 
     def source(self) -> config.Source:
         return config.Source(Path(self.folder) / config.NAME, "")
 
 
 class Makers(Struct, frozen=True):
-    """Where judges are kept, and who mines rules for them."""
+    """Where judges are kept, and how rules are mined for them."""
 
     out: Path
     mine: Miner | None = None
 
     def main(self, task: Task, plan: Plan, web: Pages, drawn: Mapping[str, str]) -> Judging:
-        """The judge of a task; `drawn` are examples from its own web, by page."""
+        """The judge of a task; `drawn` are examples sampled from its own web, by page."""
         if task.topic:
             return self.of_config(plan.home / task.topic)
+        if task.sentence:
+            return Judging({"kind": "sentence", "sentence": task.sentence}, str(self.out), str(self.out))
         if task.train:
             return self.trained(task, plan.folder, "examples")
         if drawn:
@@ -62,7 +64,7 @@ class Makers(Struct, frozen=True):
         return Judging({"kind": "keywords", "words": words}, str(self.out), str(self.out))
 
     def trained(self, task: Task, folder: Path, kind: str) -> Judging:
-        """Learned from other webs, with their labels as classes."""
+        """Trained on other webs, with their labels as classes."""
         pairs = [(file, labels) for web, labels in trained_on(task, folder) for file in warc_files(web)]
         options = {
             "kind": kind,
@@ -74,7 +76,7 @@ class Makers(Struct, frozen=True):
         return self._ready(Judging(options, str(folder), ""))
 
     def with_rules(self, judging: Judging) -> Judging:
-        """The same with the rules between its classes beside it, mined from what it learned from."""
+        """The same, with rules between its classes mined from its training pages."""
         path = Path(judging.home) / rule_base.NAME
         if self.mine and not (path.exists() and rule_base.load(path).format == rule_base.FORMAT):
             rule_base.save(self.mine(judge_of(judging), Path(judging.folder)), path)
@@ -93,7 +95,7 @@ class Makers(Struct, frozen=True):
         return replace(self._ready(found), home=home)
 
     def _of_examples(self, task: Task, web: Pages, drawn: Mapping[str, str]) -> Judging:
-        """Pages of the web itself, kept as a WARC of their own."""
+        """Trained on pages of the web itself, which are kept in a separate WARC."""
         folder = self.out / _TOPICS / _digest(task.web, task.model, sorted(drawn.items()))
         warc, labels = folder / "lycosa-00001.warc.gz", folder / "labels.tsv"
         if not labels.exists():
@@ -111,7 +113,7 @@ class Makers(Struct, frozen=True):
         return self._ready(Judging(options, str(folder), ""))
 
     def _ready(self, judging: Judging) -> Judging:
-        """Trained, unless one that was trained on the same with the same options is there."""
+        """Train, unless a model trained on the same pages with the same options exists."""
         judge = build.make("topic", build.judges(), judging.options, judging.source())
         pages = digest(sources(Path(judging.folder), judge.examples, judge.labels))
         folder = self.out / _TOPICS / _digest(judge.KIND, judge.recipe(), pages)
@@ -125,7 +127,7 @@ class Makers(Struct, frozen=True):
 
 
 def _write_pages(web: Pages, names: Iterable[str], folder: Path) -> None:
-    """Pages of a web as a WARC."""
+    """Write pages of a web to a WARC."""
     writer = WarcWriter(folder, f"lycosa/{__version__}")
     writer.open()
     try:
@@ -138,7 +140,7 @@ def _write_pages(web: Pages, names: Iterable[str], folder: Path) -> None:
 
 
 def judge_of(judging: Judging) -> Any:
-    """A new judge, ready to judge: judges learn while they crawl."""
+    """A new judge, ready to judge; each crawl needs a new one because judges learn."""
     judge = build.make("topic", build.judges(), judging.options, judging.source())
     if not judging.model:
         if hasattr(judge, "prepare"):

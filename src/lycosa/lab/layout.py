@@ -1,6 +1,6 @@
-"""Where the pages of a generated web are: from URL to host and rank and back, and what is linked, by arithmetic alone.
+"""The layout of a generated web: map URLs to pages and back, and compute links, by arithmetic alone.
 
-Host h is at home in topic h modulo the number of topics. Its pages come in blocks of five: four about that topic and
+The main topic of host h is h modulo the number of topics. Its pages come in blocks of five: four about that topic and
 one, the *stranger*, about another. So the topic of a page, and a page of a topic, are found without a table.
 """
 
@@ -12,12 +12,12 @@ from random import Random
 
 from msgspec import Struct
 
-from lycosa.lab.page_text import Text, prose
+from lycosa.lab.page_text import Text, page_text
 from lycosa.lab.vocabulary import NEUTRAL_SECTIONS, topic_words
 from lycosa.types import BadInput
 
 _BLOCK = 5
-_HIDDEN, _STRANGER = 3, 4  # places in a block; the former is hidden only where chains are asked for
+_HIDDEN, _STRANGER = 3, 4  # positions in a block; the former is hidden only if there are chains
 _URL = re.compile(r"http://([^/:]+)(:\d+)?(/[^?#]*)")
 _PAGE = re.compile(r"/[a-z0-9]+/[a-z]+-[a-z]+-(\d{1,12})\.html")
 _NAMED = re.compile(r"[a-z]+?(\d{1,9})\.localhost")
@@ -28,35 +28,35 @@ _64_BITS = (1 << 64) - 1
 class Links(Struct, frozen=True):
     """How pages link to each other."""
 
-    count: tuple[int, int] = (50, 100)  # on one page
+    count: tuple[int, int] = (50, 100)  # links per page
     locality: float = 0.6  # probability that a link stays in the topic
     same_host: float = 0.3  # probability that it stays on the host
-    matrix: tuple[tuple[float, ...], ...] = ()  # weights from each topic to each; instead of locality
-    anchor_quality: float = 0.7  # probability that anchor, its sentence and the URL's words name the target's topic
-    hubs: float = 0.03  # share of pages with twice as many links, nearly all in the topic
-    chains: int = 0  # a fifth of the pages can be reached only through this many pages off their topic
+    matrix: tuple[tuple[float, ...], ...] = ()  # link weights from topic to topic, instead of locality
+    anchor_quality: float = 0.7  # probability that the anchor, its sentence and the URL's words name the target's topic
+    hubs: float = 0.03  # share of pages with twice as many links, nearly all within the topic
+    chains: int = 0  # a fifth of the pages can be reached only through this many off-topic pages
 
 
 class Oddities(Struct, frozen=True):
     """What makes a web hard to crawl; shares are of all pages."""
 
     dead_ends: float = 0.0
-    duplicates: float = 0.0  # the very bytes of another page of the host
+    duplicates: float = 0.0  # identical to another page of the host
     redirects: float = 0.0
     private: float = 0.0  # forbidden by robots.txt
-    slow_s: float = 0.0  # the last host takes this long for each answer
-    failing: bool = False  # the host before it answers 404, 500, 503 or not at all
-    trap: bool = False  # one host more, whose calendar and paths have no end
+    slow_s: float = 0.0  # the last host takes this long for each reply
+    failing: bool = False  # the host before it replies 404, 500, 503 or not at all
+    trap: bool = False  # one more host, with an endless calendar and endless paths
 
 
 class Place(Struct, frozen=True, gc=False):
-    """A page: the number of its host and its rank there; rank 0 is the host's home page."""
+    """A page: the number of its host and its rank there; rank 0 is the home page."""
 
     host: int
     rank: int
 
 
-class Atlas(Struct, frozen=True, dict=True):
+class Layout(Struct, frozen=True, dict=True):
     """All places of one web."""
 
     pages: int
@@ -68,7 +68,7 @@ class Atlas(Struct, frozen=True, dict=True):
     oddities: Oddities
 
     def check(self) -> None:
-        """Refuse what cannot be a web."""
+        """Reject impossible settings."""
         topics = len(self.text.topics)
         if self.hosts < 1 or self.pages < self.hosts:
             raise BadInput(f"generated web: {self.pages} pages cannot fill {self.hosts} hosts")
@@ -79,10 +79,10 @@ class Atlas(Struct, frozen=True, dict=True):
         if sum(self._shares) > 0.8:
             raise BadInput("generated web: hubs, dead ends, duplicates, redirects and private pages exceed 0.8 of all")
 
-    # what a place is
+    # properties of a place
 
     def bits(self, place: Place, use: int) -> int:
-        """64 bits that look random and never change for a page; another 64 for each use."""
+        """64 pseudo-random bits that never change for a page; different ones for each use."""
         x = place.host * 0x9E3779B97F4A7C15 + place.rank * 0xD1B54A32D192ED03
         x = (x + (self.seed * 16 + use) * 0x8CB92BA72F3D8DD7) & _64_BITS
         x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9 & _64_BITS
@@ -90,7 +90,7 @@ class Atlas(Struct, frozen=True, dict=True):
         return x ^ x >> 32
 
     def ranks(self, host: int) -> int:
-        """How many pages a host has."""
+        """The number of pages of a host."""
         return self.pages // self.hosts + (host < self.pages % self.hosts)
 
     def topic(self, place: Place) -> int:
@@ -101,14 +101,14 @@ class Atlas(Struct, frozen=True, dict=True):
         return (place.host + 1 + place.rank // _BLOCK // self._chain % (topics - 1)) % topics
 
     def kind(self, place: Place) -> str:
-        """Plain, hub, dead end, duplicate, redirect or private; strangers and home pages are plain."""
+        """Plain, hub, dead end, duplicate, redirect or private; strangers and home pages are always plain."""
         if place.rank == 0 or place.rank % _BLOCK == _STRANGER:
             return "plain"
         lot = self.bits(place, 0) / 2**64 * (_BLOCK - 1) / _BLOCK
         return _KINDS[bisect(self._kind_limits, lot)]
 
     def original(self, place: Place) -> Place:
-        """The plain page of the same host and topic that a duplicate repeats and a redirect leads to."""
+        """The plain page of the same host and topic that a duplicate copies or a redirect leads to."""
         rank = place.rank - 1
         while rank and (rank % _BLOCK in (_HIDDEN, _STRANGER) or self.kind(Place(place.host, rank)) != "plain"):
             rank -= 1
@@ -130,18 +130,18 @@ class Atlas(Struct, frozen=True, dict=True):
     # URLs
 
     def url(self, place: Place, port: str) -> str:
-        """The address of a page at a port, written `:8080`."""
+        """The URL of a page at a port, written `:8080`."""
         return f"http://{self.host(place.host)}{port}{self.path(place)}"
 
     def host(self, number: int) -> str:
-        """The name or address of a host; the one after the last is the trap."""
+        """The name or IP address of a host; the one after the last is the trap."""
         if self.ip_hosts:
             ip = _FIRST_IP + number
             return f"127.{ip >> 16 & 255}.{ip >> 8 & 255}.{ip & 255}"
         return f"{self._host_words[number % len(self._host_words)]}{number}.localhost"
 
     def path(self, place: Place) -> str:
-        """The path tells the rank and, by some of its words, perhaps the topic."""
+        """The path contains the rank and, in some of its words, perhaps the topic."""
         if place.rank == 0:
             return "/"
         bits = self.bits(place, 1)
@@ -177,7 +177,7 @@ class Atlas(Struct, frozen=True, dict=True):
 
     @cached_property
     def _host_words(self) -> list[str]:
-        return [name.lower() for name in prose(self.text, self.seed).names]
+        return [name.lower() for name in page_text(self.text, self.seed).names]
 
     @cached_property
     def _words(self) -> list[tuple[str, ...]]:
@@ -186,7 +186,7 @@ class Atlas(Struct, frozen=True, dict=True):
     # links
 
     def targets(self, place: Place, random: Random) -> list[Place]:
-        """The pages a page links to, those of its own host first, each once."""
+        """The pages a page links to, those on its own host first, each once."""
         kind = self.kind(place)
         if kind == "dead end":
             return []
@@ -216,9 +216,9 @@ class Atlas(Struct, frozen=True, dict=True):
         return [list(accumulate(row)) for row in self.links.matrix]
 
     def _member(self, topic: int, host: int, random: Random) -> Place:
-        """A page of a topic, on the given host if it is not negative and has one."""
+        """A page on a topic, on the given host if that is not negative and has one."""
         topics = len(self.text.topics)
-        at_home = (self.hosts - topic + topics - 1) // topics  # so many hosts are at home in the topic
+        at_home = (self.hosts - topic + topics - 1) // topics  # number of hosts with this main topic
         if host < 0 and at_home and random.random() < 0.8:
             host = topic + topics * int(random.random() * at_home)
         if host < 0:
@@ -246,7 +246,7 @@ class Atlas(Struct, frozen=True, dict=True):
         return Place(host, group * self._chain * _BLOCK + _STRANGER)
 
     def _gated(self, place: Place) -> list[Place]:
-        """What only this page links to: the next stranger of its chain, and at the chain's end the hidden pages."""
+        """Links that only this page has: to the next stranger of its chain, or at its end to hidden pages."""
         if not self.links.chains or place.rank % _BLOCK != _STRANGER:
             return []
         block = place.rank // _BLOCK

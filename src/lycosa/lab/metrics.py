@@ -1,6 +1,6 @@
-"""How well did a crawl do? Each measure is a function of what was fetched, in the order of fetching.
+"""How well did a crawl do? Each measure is a function of the fetched pages, in fetch order.
 
-Two that never mix: the harvest *ratio* is the mean of real-valued relevances, the harvest *rate* counts relevant pages.
+Do not confuse two of them: the harvest *ratio* is the mean relevance, the harvest *rate* the share of relevant pages.
 """
 
 from collections import deque
@@ -32,14 +32,14 @@ def harvest_rate(relevant: Sequence[bool], window: int = 0) -> float:
 
 
 def harvest_curve(relevant: Sequence[bool], window: int = 0) -> list[float]:
-    """The harvest rate after each page; before a window is full, over what there is."""
+    """The harvest rate after each page; until a window is full, over the pages so far."""
     totals = [0, *accumulate(map(int, relevant))]
     span = window or len(relevant)
     return [(totals[n] - totals[max(0, n - span)]) / min(n, span) for n in range(1, len(totals))]
 
 
 def target_recall(fetched: Iterable[str], targets: AbstractSet[str]) -> float:
-    """The share of the targets that were fetched; 0 where there are none."""
+    """The share of the targets that were fetched; 0 if there are none."""
     return len(targets & set(fetched)) / len(targets) if targets else 0.0
 
 
@@ -55,9 +55,9 @@ def recall_curve(fetched: Iterable[str], targets: AbstractSet[str]) -> list[floa
 
 
 def area_under_recall(fetched: Sequence[str], reachable: AbstractSet[str], pages: int) -> float:
-    """The mean of recall(n) over n = 1 .. `pages`, of the targets that can be reached: 1 if all came at once.
+    """The mean of recall(n) over n = 1 .. `pages`, for the reachable targets: 1 if all were found at once.
 
-    A crawl that ended early keeps its last recall for the rest.
+    A crawl that ended early keeps its last recall for the remaining pages.
     """
     curve = recall_curve(fetched[:pages], reachable)
     missing = pages - len(curve)
@@ -73,7 +73,7 @@ class Effectiveness(Struct, frozen=True):
 
 
 def effectiveness(found: int, crawled: int, total: float) -> Effectiveness:
-    """Of `crawled` pages `found` were targets, of which there are `total`, perhaps estimated."""
+    """`found` of the `crawled` pages were targets, of which there are `total`, possibly estimated."""
     return Effectiveness(
         precision=found / crawled if crawled else 0.0,
         recall=found / total if total else 0.0,
@@ -82,19 +82,19 @@ def effectiveness(found: int, crawled: int, total: float) -> Effectiveness:
 
 
 def estimated_total(population: int, sample: int, hits: int) -> float:
-    """How many targets a population holds, if `hits` of a `sample` of it are some."""
+    """The estimated number of targets in a population, given `hits` in a `sample`."""
     return population * hits / sample
 
 
 def improvement(improved: float, baseline: float) -> float:
-    """How many times the baseline; infinite where the baseline is nothing."""
+    """Improved / baseline; infinite if the baseline is zero."""
     if baseline:
         return improved / baseline
     return inf if improved else 1.0
 
 
 def overlap(one: Collection[str], other: Collection[str]) -> float:
-    """The share of pages that two crawls of the same length have in common; of the longer one if they differ."""
+    """The share of pages that two crawls of the same length have in common; of the longer one if lengths differ."""
     first, second = set(one), set(other)
     longer = max(len(first), len(second))
     return len(first & second) / longer if longer else 0.0
@@ -107,16 +107,16 @@ def exclusive_harvest(relevances: Mapping[str, float], other: Collection[str]) -
 
 
 def robustness(one: Sequence[str], other: Sequence[str]) -> float:
-    """Do crawls from disjoint seeds find the same? The overlap of the first n relevant pages of each.
+    """Do crawls from disjoint seeds find the same pages? The overlap of the first n relevant pages of each.
 
-    Both lists hold relevant pages only, in the order of fetching; n is the length of the shorter one.
+    Both lists contain relevant pages only, in fetch order; n is the length of the shorter one.
     """
     n = min(len(one), len(other))
     return overlap(one[:n], other[:n])
 
 
 def relevance_histogram(relevances: Iterable[float], bins: int = 10) -> list[int]:
-    """How many pages fall into each of `bins` equal parts of 0..1; the last one includes 1."""
+    """The number of pages in each of `bins` equal parts of 0..1; the last one includes 1."""
     counts = [0] * bins
     for relevance in relevances:
         counts[min(int(relevance * bins), bins - 1)] += 1
@@ -146,7 +146,7 @@ def link_distances(links: Callable[[str], Iterable[str]], seeds: Iterable[str]) 
 def distances_of_best(
     relevances: Mapping[str, float], distances: Mapping[str, int], count: int = 100
 ) -> list[int | None]:
-    """How far from the seeds are the most relevant pages? Best first, None for one that no link leads to."""
+    """The distance from the seeds of the most relevant pages, best first; None for a page that no link leads to."""
     best = sorted(relevances, key=lambda page: -relevances[page])
     return [distances.get(page) for page in islice(best, count)]
 
@@ -154,6 +154,6 @@ def distances_of_best(
 def pages_per_relevant_site(
     fetched: Sequence[str], relevant: Sequence[bool], site: Callable[[str], str] = urls.host
 ) -> float:
-    """How many pages it took for each site with a relevant page; infinite where there is none."""
+    """Pages fetched per site with a relevant page; infinite if there is none."""
     sites = {site(page) for page, counts in zip(fetched, relevant, strict=True) if counts}
     return len(fetched) / len(sites) if sites else inf

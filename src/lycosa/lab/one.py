@@ -1,9 +1,9 @@
-"""One crawl in the lab: the engine itself on a recorded web, with a clock of its own.
+"""One crawl in the lab: the real engine on a recorded or generated web, with a simulated clock.
 
 By default in strict order: one worker, no delays, the best link next. That is an upper bound. With the settings of a
-real crawl (`FIELD`: delays, many workers, servers that take their time) it tells what a crawl of the live Web would
-bring, by pages and by hours. Either way the same web, seeds, judge and strategy give the same crawl, fetch by fetch.
-Judge and strategy learn while they crawl, so each crawl needs new ones.
+real crawl (`FIELD`: delays, many workers, response times) it shows what a crawl of the live Web would find, by pages
+and by hours. Either way, the same web, seeds, judge and strategy give exactly the same crawl. Judge and strategy learn
+while they crawl, so each crawl needs new ones.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ from lycosa.types import Judge, Link, Origin, Revised, Sink, Strategy, Visit
 
 _PLENTY = 1_000_000_000
 
-# A recorded web has an end: no trap needs to be avoided, and nobody has to be spared.
+# A recorded web is finite: there are no traps to avoid, and no hosts to be polite to.
 LAB = config.Config(
     scope=config.Scope(
         max_depth=0,
@@ -39,21 +39,21 @@ LAB = config.Config(
     ),
     fetch=config.Fetch(delay_s=0.0, delay_factor=0.0, retries=0, concurrency=1, focus=0.0),
 )
-FIELD = replace(LAB, fetch=config.Fetch())  # as polite, as patient and with as many workers as a crawl of the live Web
-LATENCY_S = 0.2  # what a server of the live Web takes for a page
+FIELD = replace(LAB, fetch=config.Fetch())  # the politeness, patience and workers of a crawl of the live Web
+LATENCY_S = 0.2  # response time of a server on the live Web
 
 
 def manner(field: bool, settings: config.Config = LAB) -> dict[str, Any]:
-    """How a crawl goes about it, as arguments of `crawl_web`: in strict order, or as in the field."""
+    """The arguments of `crawl_web` for a crawl in strict order, or in the field."""
     return (
         {"settings": replace(settings, fetch=FIELD.fetch), "latency_s": LATENCY_S} if field else {"settings": settings}
     )
 
 
 class Fetch(Struct, frozen=True):
-    """What is left of a visit: enough for every measure."""
+    """A summary of a visit: enough for every measure."""
 
-    url: str  # as it was asked
+    url: str  # as requested
     final_url: str  # where the redirects ended
     error: str
     is_page: bool  # does it count as a page?
@@ -61,23 +61,23 @@ class Fetch(Struct, frozen=True):
     relevance: float
     on_topic: bool
     label: str
-    score: float  # of the link, when it was taken
+    score: float  # of the link, when it was fetched
     depth: int
     source: str
     at: float = 0.0  # seconds since the crawl began, when it was done
 
 
 class LabCrawl(Struct, frozen=True):
-    """What a crawl in the lab did."""
+    """The result of a crawl in the lab."""
 
-    fetches: list[Fetch]  # every visit in order, failures too
-    accessed: list[str]  # every URL the web was asked for, redirects included
-    ended: str  # why it was over
-    seconds: float = 0.0  # of the lab's clock
+    fetches: list[Fetch]  # every visit in order, failed ones included
+    accessed: list[str]  # every requested URL, redirects included
+    ended: str  # why it ended
+    seconds: float = 0.0  # simulated time
 
     @property
     def hours(self) -> dict[str, float]:
-        """As a row of figures; nothing where no time passed."""
+        """As a row of figures; empty if no time passed."""
         return {"hours": round(self.seconds / 3600, 4)} if self.seconds else {}
 
     @property
@@ -86,15 +86,15 @@ class LabCrawl(Struct, frozen=True):
         return [fetch for fetch in self.fetches if fetch.is_page]
 
     def order(self, page: Callable[[str], str]) -> list[str]:
-        """What the measures take: the pages in the order of fetching, by the names that `page` gives to addresses.
+        """The input of the measures: the pages in fetch order, by the names that `page` gives to URLs.
 
-        For a recorded web that is `web.page`: all addresses of a page count as one.
+        For a recorded web that is `web.page`: all URLs of a page count as one.
         """
         return [page(fetch.final_url) for fetch in self.pages]
 
 
 class Inside(Scope):
-    """The scope of a crawl in a web with a fence around it."""
+    """The scope of a crawl that must not leave the recording."""
 
     def __init__(self, rules: config.Scope, web: Fenced) -> None:
         super().__init__(rules)
@@ -105,7 +105,7 @@ class Inside(Scope):
 
 
 class Fetches:
-    """A sink that keeps the little that is needed."""
+    """A sink that keeps only what the measures need."""
 
     def __init__(self, now: Callable[[], float] = lambda: 0.0) -> None:
         self.all: list[Fetch] = []
@@ -151,9 +151,9 @@ def crawl_web(  # noqa: PLR0913
     robots: bool = False,
     latency_s: float = 0.0,
 ) -> LabCrawl:
-    """Crawl until `pages` HTML pages were fetched or nothing is left; robots.txt counts only when asked for.
+    """Crawl until `pages` HTML pages were fetched or nothing is left; robots.txt is obeyed only on request.
 
-    `settings` decides how many workers there are and how polite they are; every answer takes `latency_s`.
+    `settings` determines the number of workers and their politeness; every reply takes `latency_s`.
     """
     settings = replace(settings, limits=replace(settings.limits, pages=pages))
     clock, db = LabClock(), CrawlDb(":memory:").open()

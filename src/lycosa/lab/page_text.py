@@ -1,6 +1,6 @@
-"""How a generated page reads: sentences of its topic around the links, in the markup that real pages have.
+"""The text of generated pages: sentences on the topic around the links, in the markup of real pages.
 
-All phrases are made once from the seed number; a page only picks and joins, so it costs less than a millisecond.
+All phrases are made once from the random seed; a page only picks and joins, so it takes less than a millisecond.
 """
 
 from collections.abc import Sequence
@@ -14,46 +14,46 @@ from msgspec import Struct
 from lycosa.lab.vocabulary import COMMON_WORDS, FUNCTION_WORDS, NEUTRAL_ANCHORS, invented, topic_names, topic_words
 
 _T = TypeVar("_T")
-_THEMES = 32  # a page speaks of three of them, so that pages of one topic differ
-_PHRASES = 48  # halves of sentences in each theme
-_SENTENCE_BYTES = 105  # on average; only to know how many to ask for
+_THEMES = 32  # a page uses three of them, so that pages of one topic differ
+_PHRASES = 48  # half-sentences per theme
+_SENTENCE_BYTES = 105  # on average; used to estimate how many are needed
 _PARAGRAPH = '</p>\n<p class="body-text">'
 _CARD = '</p></div>\n<div class="card card--wide" data-track="block"><p class="card__text">'
 
 
 class Text(Struct, frozen=True):
-    """Which topics there are, how strongly a page speaks of its own, and how large it is."""
+    """The topics, how strongly a page uses the words of its own, and the size of pages."""
 
     topics: tuple[str, ...] = topic_names(10)
     size_bytes: tuple[int, int] = (20_000, 60_000)
-    strength: float = 0.35  # share of the topic's words among the words that carry meaning
+    strength: float = 0.35  # share of the topic's words among content words
 
 
 class Anchor(Struct, frozen=True, gc=False):
-    """A link as the page shows it."""
+    """A link on a page."""
 
     href: str
-    topic: int  # of the target; -1 where the words should not tell
+    topic: int  # of the target; -1 if the words should not reveal it
 
 
 class Theme(Struct, frozen=True):
-    """One of the many ways to speak about a topic."""
+    """One of many ways to write about a topic."""
 
     openings: list[str]
     endings: list[str]
     asides: list[str]
 
 
-class Prose(Struct, frozen=True):
-    """Phrases for every topic, made from one seed number."""
+class PageText(Struct, frozen=True):
+    """Phrases for every topic, made from one random seed."""
 
-    general: list[Theme]  # of no topic
-    themes: list[list[Theme]]  # of each topic
-    anchors: list[list[str]]  # of each topic
+    general: list[Theme]  # on no topic
+    themes: list[list[Theme]]  # per topic
+    anchors: list[list[str]]  # per topic
     names: list[str]
     accented: list[str]
     style: str
-    data: bytes  # what scripts carry along; nobody reads it
+    data: bytes  # filler for scripts
 
     def title(self, random: Random, topic: int) -> str:
         """Half of the titles name the topic."""
@@ -62,8 +62,8 @@ class Prose(Struct, frozen=True):
         return f"{phrase.capitalize()} - {_pick(random, self.names)} {int(random.random() * 9000) + 1000}"
 
     def page(self, random: Random, topic: int, links: list[Anchor], size: int) -> bytes:
-        """The HTML of a page about a topic with these links, as near to the size as the links allow."""
-        plain = random.random() < 0.5  # half of the pages are not plain ASCII, as on the real Web
+        """The HTML of a page on a topic with these links, as close to the size as the links allow."""
+        plain = random.random() < 0.5  # half of the pages contain non-ASCII characters, as on the real Web
         names = self.names if plain else self.accented
         own = random.sample(self.themes[topic], 3) if topic >= 0 else random.sample(self.general, 3)
         themes = [*own, *own, _pick(random, self.general)]
@@ -110,7 +110,7 @@ class Prose(Struct, frozen=True):
         )
 
     def _inline(self, random: Random, themes: list[Theme], names: list[str], links: list[Anchor]) -> list[str]:
-        """Links inside the text: the words around a link speak of its target if its anchor does."""
+        """Links inside the text: the words around a link describe its target if its anchor does."""
         parts = []
         for link in links:
             own = _pick(random, themes)
@@ -132,7 +132,7 @@ class Prose(Struct, frozen=True):
         for theme in themes:
             parts += map(add, random.choices(theme.openings, k=count), random.choices(theme.endings, k=count))
         random.shuffle(parts)
-        parts = [f"{part}{_pick(random, names)}: " for part in parts]  # each page has words that no other has
+        parts = [f"{part}{_pick(random, names)}: " for part in parts]  # each page has unique words
         parts[::5] = [part + _PARAGRAPH for part in parts[::5]]
         parts[::9] = [f"{part}{_CARD}{int(random.random() * 1000)} " for part in parts[::9]]
         return f'<div class="card"><p class="card__text">{"".join(parts)}</p></div>\n'
@@ -148,12 +148,12 @@ class Prose(Struct, frozen=True):
 
 
 @lru_cache(maxsize=8)
-def prose(text: Text, seed: int) -> Prose:
-    """The same phrases for the same web; made once in a process."""
+def page_text(text: Text, seed: int) -> PageText:
+    """The phrases of a web, made once per process."""
     random = Random(f"prose {seed}")
     words = [topic_words(name) for name in text.topics]
     names = [name.capitalize() for name in invented(random, 5000)]
-    return Prose(
+    return PageText(
         general=[_theme(random, (), 0.0) for _ in range(_THEMES)],
         themes=[[_theme(random, some, text.strength) for _ in range(_THEMES)] for some in words],
         anchors=[_anchors(random, name, some) for name, some in zip(text.topics, words, strict=True)],

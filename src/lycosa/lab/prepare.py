@@ -1,6 +1,6 @@
-"""From a task to all that its runs need: targets, seeds, judges, and the oracle's plan. Made once and kept.
+"""Prepare what the runs of a task need: targets, seeds, judges, and the oracle's plan. Done once and kept.
 
-Here the whole web is read. What a run of a strategy gets of it is the web to fetch from, the seeds and the judge.
+The whole web is read here. A run of a strategy only gets the web to fetch from, the seeds and the judge.
 """
 
 from collections.abc import Sequence
@@ -27,27 +27,27 @@ from lycosa.seeds.file import read_seeds
 from lycosa.types import BadInput
 
 _LEAST_EXAMPLES = 2
-_RULED = ("rules", "learned")  # strategies that read rules between classes
+_RULED = ("rules", "learned")  # strategies that use rules between classes
 
 
 class Prepared(Struct, frozen=True):
-    """A task with everything its runs need; pages by their names."""
+    """A task with everything its runs need; pages are given by name."""
 
     key: str
     task: Task
     folder: str  # that its paths are relative to
     seeds: list[str]
     positives: list[str]  # all pages with a target's label
-    examples: list[str]  # those of them that were given away
-    targets: list[str]  # the others that can be reached
-    unreachable: int  # and how many cannot
+    examples: list[str]  # those of them used as examples
+    targets: list[str]  # the other ones that can be reached
+    unreachable: int  # number of those that cannot be reached
     reachable: int  # pages, targets or not
-    oracle: list[str]  # its plan; empty if no strategy follows it
+    oracle: list[str]  # the oracle's plan; empty if it is left out
     judges: dict[str, Judging]
 
 
 class Truth(NamedTuple):
-    """What is known of a web as a whole."""
+    """What is known about a web as a whole."""
 
     web: Pages
     graph: Graph
@@ -55,7 +55,7 @@ class Truth(NamedTuple):
 
 
 class Preparation:
-    """Prepares tasks one after the other; what is known of a web is kept for the next task on it."""
+    """Prepares tasks one after the other; what is known about a web is kept for the next task on it."""
 
     def __init__(self, plan: Plan, out: Path, mine: judges.Miner | None = None) -> None:
         self.plan = plan
@@ -64,7 +64,7 @@ class Preparation:
         self._truths: dict[tuple[str, str], Truth] = {}
 
     def prepare(self, task: Task, repeat: int) -> Prepared:
-        """As it was prepared before, if nothing has changed since."""
+        """The prepared task, from disk if nothing has changed since."""
         task = varied(task, repeat)
         seed, kinds = self.plan.seed + repeat, self._kinds(task)
         path = self.out / "tasks" / f"{slug(task.name)}-{repeat}.json"
@@ -113,7 +113,7 @@ class Preparation:
         return any(options["kind"] == "oracle" for options in self.plan.strategies.values())
 
     def _stamps(self, task: Task) -> list[Any]:
-        """What changes when a file that the task names is another one."""
+        """A fingerprint that changes when a file named by the task changes."""
         folder = self.plan.folder
         trained = [part for item in task.train for part in item.rsplit(":", 1)]
         files = [folder / name for name in (task.labels, *trained) if name]
@@ -130,7 +130,7 @@ class Preparation:
         return found
 
     def _kinds(self, task: Task) -> list[str]:
-        """The judges that the strategies ask for."""
+        """The judges that the strategies need."""
         return list(dict.fromkeys(judge_for(options, task) for options in self.plan.strategies.values()))
 
     def _judges(self, task: Task, web: Pages, drawn: dict[str, str], kinds: Sequence[str]) -> dict[str, Judging]:
@@ -143,12 +143,12 @@ class Preparation:
                 found[kind] = self.makers.trained(task, self.plan.folder, kind)
             if kind in ruled and task.train:
                 self.makers.with_rules(found[kind])
-            judges.judge_of(found[kind])  # what is wrong with it shows now
+            judges.judge_of(found[kind])  # report problems now
         return found
 
 
 def judge_for(options: dict[str, Any], task: Task) -> str:
-    """Which judge a strategy works with. Rules were published with a taxonomy; the others share the task's own."""
+    """The judge of a strategy. Rules were published with a taxonomy; the others share the task's judge."""
     wanted = options.get("judge", "taxonomy" if options["kind"] == "rules" and task.train else MAIN)
     if wanted == MAIN or (wanted in ("examples", "taxonomy") and task.train):
         return MAIN if wanted == "examples" else str(wanted)
@@ -156,12 +156,12 @@ def judge_for(options: dict[str, Any], task: Task) -> str:
 
 
 def by_chance(task: Task) -> bool:
-    """Is a task another one with another seed number?"""
+    """Does the task depend on the random seed?"""
     return task.examples_from_targets > 0 or task.web.startswith(GENERATED)
 
 
 def varied(task: Task, repeat: int) -> Task:
-    """The task as it is repeated: on a generated web of the same kind, but of another seed number."""
+    """The task of a repetition: on a generated web of the same kind with another random seed."""
     if not repeat or not task.web.startswith(GENERATED):
         return task
     seed = generated(task.web).seed + repeat
@@ -170,7 +170,7 @@ def varied(task: Task, repeat: int) -> Task:
 
 
 def _positives(task: Task, truth: Truth) -> list[str]:
-    """The pages that are targets, before examples are taken out."""
+    """The target pages, before examples are removed."""
     if task.hosts:
         return sorted(page for page in truth.web.pages() if urls.hostname(page) in task.hosts)
     known = set(truth.labels.values())
@@ -180,7 +180,7 @@ def _positives(task: Task, truth: Truth) -> list[str]:
 
 
 def _draw(task: Task, pages: Sequence[str], positives: Sequence[str], seed: int) -> dict[str, str]:
-    """Examples from the web itself, by lot: some of the targets, and of the other pages."""
+    """Examples sampled from the web itself: some of the targets, and some other pages."""
     wanted = task.examples_from_targets
     if not wanted:
         return {}

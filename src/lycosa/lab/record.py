@@ -1,4 +1,4 @@
-"""The web of a crawl: is what it recorded whole, and what is in it? Several WARCs can become one."""
+"""Turn a crawl into a recorded web: check it, count its contents, and merge its WARCs."""
 
 import shutil
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _GZIP_START = b"\x1f\x8b"
 
 
 class Recording(Struct, frozen=True):
-    """What a crawl recorded, in numbers."""
+    """The contents of a recording, in numbers."""
 
     files: list[str]
     bytes: int
@@ -28,7 +28,7 @@ class Recording(Struct, frozen=True):
 
 
 def check(path: Path) -> Recording:
-    """Index a recording and count what it holds."""
+    """Index a recording and count its contents."""
     files = warc_files(path)
     web = RecordedWeb(path).open()
     pages = web.pages()
@@ -43,7 +43,7 @@ def check(path: Path) -> Recording:
 
 
 def merge(path: Path, out: Path) -> None:
-    """Put all WARCs of a recording into one file, whole or not at all. WARCs are made to be joined end to end."""
+    """Merge all WARCs of a recording into one file, completely or not at all. WARCs can simply be concatenated."""
     files = warc_files(path)
     _check_form(files, out)
     make_folder(out.parent)
@@ -52,7 +52,7 @@ def merge(path: Path, out: Path) -> None:
             _join(files, part)
             lost = len(RecordedWeb(path).open()) - len(RecordedWeb(part).open())
             if lost:
-                raise BadInput(f"{path}: a damaged file cannot be joined with others: {lost} addresses would be lost")
+                raise BadInput(f"{path}: a damaged file cannot be merged: {lost} URLs would be lost")
             move_index(part, out)  # it names the size and time of this file, so no other can be mistaken for it
         finally:
             forget_index(part)
@@ -61,11 +61,11 @@ def merge(path: Path, out: Path) -> None:
 def _check_form(files: Sequence[Path], out: Path) -> None:
     packed = out.name.endswith(".warc.gz")
     if not packed and not out.name.endswith(".warc"):
-        raise BadInput(f"{out}: the name of a WARC ends in .warc.gz or .warc")
+        raise BadInput(f"{out}: the file name must end in .warc.gz or .warc")
     for file in files:
         with file.open("rb") as stream:
             if (stream.read(2) == _GZIP_START) != packed:
-                raise BadInput(f"{out}: {file.name} is {'not ' * packed}compressed; choose a name that says the same")
+                raise BadInput(f"{out}: {file.name} is {'not ' * packed}compressed; choose a name with the same suffix")
 
 
 def _join(files: Sequence[Path], whole: Path) -> None:

@@ -1,4 +1,4 @@
-"""A recorded web: the WARCs of any crawler, asked by URL like the web itself. A page is read when it is asked for.
+"""A recorded web: the WARCs of any crawler, accessed by URL. A page is read when it is requested.
 
 web = RecordedWeb(Path("texas.warc.gz")).open()
 web.get("http://www.cs.utexas.edu/").body
@@ -20,15 +20,15 @@ from lycosa.types import BadInput
 
 __all__ = ["Recorded", "RecordedWeb", "page_labels", "read_labels", "start_urls"]
 
-HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", ""})  # a page without a type is taken for HTML
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", ""})  # a page without a content type counts as HTML
 _MOST_HOPS = 10
 _WARC_NAMES = (".warc", ".warc.gz")
 _FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"})
-_NOT_FOUND = Answer(status=404, body=b"<title>Not recorded</title><p>This address is not in the recording.")
+_NOT_FOUND = Answer(status=404, body=b"<title>Not recorded</title><p>This URL is not in the recording.")
 
 
 class Recorded(Answer, frozen=True):
-    """A recorded answer; the body is decoded and the headers that spoke of its encoding are gone."""
+    """A recorded reply, with the body decoded and the headers about its encoding removed."""
 
     url: str = ""
     location: str = ""  # where a redirect leads, absolute; empty if nowhere
@@ -40,18 +40,18 @@ class _Place(NamedTuple):
 
 
 class RecordedWeb:
-    """Everything some WARCs hold, by URL. Of several answers to one URL the last that was no failure counts."""
+    """The contents of some WARCs, by URL. Of several replies for one URL, the last that is not a failure counts."""
 
     def __init__(self, *paths: Path, any_scheme: bool = True) -> None:
-        """Each path is a WARC, a folder of WARCs or a crawl folder. `any_scheme`: an address that was recorded under
-        http only (or https only) is found under the other as well: `get` answers with a redirect there."""
+        """Each path is a WARC, a folder of WARCs or a crawl folder. `any_scheme`: a URL recorded under http only (or
+        https only) is also found under the other: `get` returns a redirect to it."""
         self.paths = paths
         self.any_scheme = any_scheme
         self._places: dict[str, _Place] = {}
-        self._names: dict[int, str] = {}  # body to the first address that brought it
+        self._names: dict[int, str] = {}  # body to the first URL that returned it
 
     def open(self) -> "RecordedWeb":
-        """Read the indexes, or make them: the first time takes about five seconds a gigabyte of pages."""
+        """Read the indexes, or build them: the first time takes about five seconds per gigabyte of pages."""
         files = [file for path in self.paths for file in warc_files(path)]
         indexes = [(file, index_of(file)) for file in files]
         places: dict[str, _Place] = {}
@@ -74,11 +74,11 @@ class RecordedWeb:
         return self.entry(url) is not None
 
     def urls(self) -> Iterator[str]:
-        """Every recorded address, in the order of recording."""
+        """Every recorded URL, in the order of recording."""
         return iter(self._places)
 
     def get(self, url: str) -> Recorded | None:
-        """What the web answered; None for an address that is not in the recording."""
+        """The recorded reply; None for a URL that is not in the recording."""
         place = self._find(url)
         if place is None:
             return None
@@ -87,7 +87,7 @@ class RecordedWeb:
         return _read(place)
 
     def respond(self, url: str, headers: Mapping[str, str]) -> Answer:
-        """As a site to be served: whatever the scheme, the page itself answers, since a proxy sees http only."""
+        """The reply when served: the page itself, whatever the scheme, because a proxy sees only http."""
         place = self._find(urls.canonical(url))
         if place is None:
             return _NOT_FOUND
@@ -95,12 +95,12 @@ class RecordedWeb:
         return replace(answer, headers=tuple((name, _as_bytes(value)) for name, value in answer.headers))
 
     def entry(self, url: str) -> Entry | None:
-        """What is known of an address without reading the page."""
+        """What is known about a URL without reading the page."""
         place = self._find(url)
         return place.entry if place else None
 
     def resolve(self, url: str) -> str:
-        """The address at the end of the recorded redirects; empty if there is none."""
+        """The URL at the end of the recorded redirects; empty if there is none."""
         for _ in range(_MOST_HOPS + 1):
             entry = self.entry(url)
             if entry is None:
@@ -111,9 +111,9 @@ class RecordedWeb:
         return ""
 
     def page(self, url: str) -> str:
-        """One name for all addresses that lead to the same page: the first one recorded; empty if they lead to none.
+        """One name for all URLs that lead to the same page: the first one recorded; empty if they lead to none.
 
-        A directory and its index page, say, are one page with two addresses, and a label on either is a label of both.
+        For example, a directory and its index page are one page with two URLs; a label of either is a label of both.
         """
         entry = self.entry(self.resolve(url))
         return self._names[entry.body] if entry and is_page(entry) else ""
@@ -134,12 +134,12 @@ _OTHER = {"http": "https", "https": "http"}
 
 
 def is_page(entry: Entry) -> bool:
-    """Did the address bring an HTML page?"""
+    """Did the URL return an HTML page?"""
     return 200 <= entry.status < 300 and entry.content_type in HTML_TYPES and bool(entry.body)
 
 
 def warc_files(path: Path) -> list[Path]:
-    """The WARCs a path means: itself, those of a folder, or those of a crawl folder."""
+    """The WARCs of a path: itself, those of a folder, or those of a crawl folder."""
     if path.is_dir():
         folder = path / "warc" if (path / "warc").is_dir() else path
         found = sorted(file for file in folder.iterdir() if file.name.endswith(_WARC_NAMES) and file.is_file())
@@ -147,12 +147,12 @@ def warc_files(path: Path) -> list[Path]:
             raise BadInput(f"{folder}: no WARC here (.warc, .warc.gz)")
         return found
     if not path.exists():
-        raise BadInput(f"{path}: there is no such file or folder")
+        raise BadInput(f"{path}: no such file or folder")
     return [path]
 
 
 def page_labels(web: RecordedWeb, labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels by page instead of by address; where two addresses of one page disagree, the page's name decides."""
+    """Labels by page instead of by URL; if two URLs of a page disagree, the page's name decides."""
     found: dict[str, str] = {}
     for url, label in labels.items():
         name = web.page(url)
@@ -162,7 +162,7 @@ def page_labels(web: RecordedWeb, labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def start_urls(seeds: Iterable[str]) -> list[str]:
-    """Where to start, in canonical form, each once."""
+    """The start URLs, in canonical form, each once."""
     good, wrong = read_seeds(list(seeds), Path())
     if wrong:
         raise BadInput(wrong[0].removesuffix(", skipped"))
@@ -170,12 +170,12 @@ def start_urls(seeds: Iterable[str]) -> list[str]:
 
 
 def _rank(entry: Entry) -> int:
-    """A page or a redirect says more of an address than a failure, or than "you know it already"."""
+    """A page or a redirect is preferred to a failure, or to "not modified"."""
     return int(200 <= entry.status < 400 and entry.status != 304)
 
 
 def _add_revisits(places: dict[str, _Place], indexes: Sequence[tuple[Path, Index]]) -> None:
-    """Let revisits answer as what they refer to, by its record, its address or its payload; else pass over them."""
+    """Resolve revisits to what they refer to, by record, URL or payload; skip those that refer to nothing."""
     revisits = [revisit for _, index in indexes for revisit in index.revisits]
     if not revisits:
         return
@@ -196,7 +196,7 @@ def _add_revisits(places: dict[str, _Place], indexes: Sequence[tuple[Path, Index
 
 
 def _as_bytes(value: str) -> str:
-    """A header as the server writes it: a character a byte."""
+    """A header value as the server writes it: one byte per character."""
     return value if value.isascii() else value.encode().decode("latin-1")
 
 

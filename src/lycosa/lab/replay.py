@@ -1,5 +1,5 @@
-"""Fetch from a recorded web instead of the network: the same replies, at once or after a latency on the lab's clock.
-Every request is on the record."""
+"""Fetch from a recorded web instead of the network: the same replies, at once or after a simulated latency. Every
+request is recorded."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,13 +20,13 @@ _NOT_RECORDED = Answer(status=404)
 
 
 class Web(Protocol):
-    """A web that can be asked without a network."""
+    """A web that can be fetched from without a network."""
 
     def get(self, url: str) -> Answer | None: ...  # None: there is no such page
 
 
 class SiteWeb:
-    """A site that is made to be served, such as a generated web, asked directly."""
+    """A site that is made to be served, such as a generated web, accessed directly."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -36,7 +36,7 @@ class SiteWeb:
 
 
 class Fenced:
-    """A web with an end: a link that leads out of it is no link. Without the fence it would be a 404."""
+    """A closed web: links that lead out of it are ignored. Otherwise they would be a 404."""
 
     def __init__(self, web: Pages) -> None:
         self.web = web
@@ -45,12 +45,12 @@ class Fenced:
         return self.web.get(url)
 
     def holds(self, url: str) -> bool:
-        """Is there anything at the address? A crawler learns this much of a page before it fetches it, and no more."""
+        """Does the URL exist? A crawler learns only this about a page before fetching it."""
         return bool(self.web.resolve(url))
 
 
 class ReplayFetcher:
-    """Redirects are followed hop by hop, each a lease, as on the network; robots.txt is asked only with a `db`."""
+    """Redirects are followed hop by hop, each a lease, as on the network; robots.txt is fetched only with a `db`."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class ReplayFetcher:
         db: CrawlDb | None = None,
         latency_s: float = 0.0,
     ) -> None:
-        """`refuses` tells why a redirect may not lead to a URL; `db` keeps the rules of robots.txt files."""
+        """`refuses` returns why a redirect may not lead to a URL; `db` stores the rules of robots.txt files."""
         self._asked = Replay(web, rules, now, latency_s)
         inner: Fetcher = _WithoutRobots(self._asked)
         if db is not None:
@@ -74,7 +74,7 @@ class ReplayFetcher:
 
     @property
     def accessed(self) -> list[str]:
-        """Every URL the web was asked for, in order."""
+        """Every requested URL, in order."""
         return self._asked.accessed
 
 
@@ -89,7 +89,7 @@ class _WithoutRobots:
 
 
 class Replay:
-    """One request, one reply, in the place of the network."""
+    """One request, one reply, in place of the network."""
 
     def __init__(self, web: Web, rules: config.Fetch, now: Callable[[], float], latency_s: float = 0.0) -> None:
         self.web = web
@@ -100,14 +100,14 @@ class Replay:
         self._accepted = tuple(kind.lower() for kind in rules.content_types)
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
-        """`accept` and `most` stand in for the content types and the size limit of the rules."""
+        """`accept` and `most` override the configured content types and size limit."""
         self.accessed.append(link.url)
         at = self._now()
         answer = self.web.get(link.url) or _NOT_RECORDED
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
         if answer.status == CLOSE:
-            return Reply(link, url=link.url, error="disconnected", detail="the host hangs up", at=at)
+            return Reply(link, url=link.url, error="disconnected", detail="the host closed the connection", at=at)
         headers = {name.lower(): value for name, value in answer.headers}
         reply = Reply(
             link,
@@ -126,7 +126,7 @@ class Replay:
 
 
 def _taken(reply: Reply, body: bytes, accept: tuple[str, ...], most: int) -> Reply:
-    """With its body, unless it is of another type or too large."""
+    """The reply with its body, unless its content type or size is not accepted."""
     kind = reply.content_type.split(";", 1)[0].strip().lower()
     if kind and accept != ANY and kind not in accept:
         return replace(reply, error="content-type", detail=reply.content_type)
@@ -136,6 +136,6 @@ def _taken(reply: Reply, body: bytes, accept: tuple[str, ...], most: int) -> Rep
 
 
 def head_of(answer: Answer) -> bytes:
-    """Status line and headers, as an exchange keeps them."""
+    """Status line and headers, in the format of an exchange."""
     lines = [f"HTTP/1.1 {answer.status} ", *(f"{name}: {value}" for name, value in answer.headers), "", ""]
     return "\r\n".join(lines).encode()

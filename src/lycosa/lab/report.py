@@ -1,4 +1,4 @@
-"""A comparison for people: a table in Markdown with errors and tests, and pictures of the curves."""
+"""Report a comparison: a table in Markdown with standard errors and significance tests, and plots of the curves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 TABLE, PICTURES = "table.md", ("recall", "harvest")
 LEVEL = 0.05
-_MOST_PANELS = 12  # tasks that are drawn each; the mean is over all
-_POINTS = 200  # of a mean curve
+_MOST_PANELS = 12  # tasks that are plotted individually; the mean is over all
+_POINTS = 200  # per mean curve
 _COLOURS = ("#1b6ca8", "#d1495b", "#3b8b5d", "#8d5aa8", "#c77f1a", "#2aa5a0", "#7a4a2b", "#e377c2", "#556b2f")
 _BOUNDS = {"breadth-first": ("#888888", "-"), "random": ("#888888", ":"), "oracle": ("#222222", "--")}
 
 _STRICT = "In strict order, with one worker and no delays: an upper bound for a crawl of the live Web."
-_IN_FIELD = "With the delays, workers and answering times of a real crawl, on the lab's clock."
+_IN_FIELD = "With the delays, workers and response times of a real crawl, on the lab's clock."
 
 Value = Callable[[Run], float]
 
 
 class Runs:
-    """The runs of a comparison by strategy and task, repeats averaged."""
+    """The runs of a comparison by strategy and task, averaged over repetitions."""
 
     def __init__(self, results: Results) -> None:
         self.strategies = list(results.strategies)
@@ -44,7 +44,7 @@ class Runs:
         return any(run.seconds for runs in self._runs.values() for run in runs)
 
     def longest_s(self, task: str) -> float:
-        """The seconds that the slowest strategy took for a task: what time is measured by."""
+        """The seconds that the slowest strategy took for a task: the time scale."""
         return max((run.hours * 3600 for (_, name), runs in self._runs.items() if name == task for run in runs))
 
     def of(self, strategy: str, task: str) -> list[Run]:
@@ -55,12 +55,12 @@ class Runs:
         return mean([value(run) for run in runs]) if runs else None
 
     def values(self, strategy: str, value: Value) -> list[float]:
-        """One a task."""
+        """One value per task."""
         found = (self.value(strategy, task, value) for task in self.tasks)
         return [number for number in found if number is not None]
 
     def pairs(self, one: str, other: str, value: Value) -> tuple[list[float], list[float]]:
-        """One a task; where there is one task only, one a repeat."""
+        """One value per task; if there is only one task, one per repetition."""
         if len(self.tasks) == 1:
             first, second = self._repeats(one, value), self._repeats(other, value)
             shared = [repeat for repeat in first if repeat in second]
@@ -88,7 +88,7 @@ def _heading(runs: Runs, results: Results) -> str:
     pages = sorted(set(runs.pages.values()))
     limit = f"{pages[0]:,}" if len(pages) == 1 else f"{pages[0]:,} to {pages[-1]:,}"
     repeats = max((run.repeat for run in results.runs), default=0) + 1
-    again = f", what chance has a part in {repeats} times" if repeats > 1 else ""
+    again = f", {repeats} repetitions of what depends on chance" if repeats > 1 else ""
     above = "; `oracle` knows every page, label and link" if "oracle" in runs.strategies else ""
     return (
         f"# {len(runs.strategies)} strategies on {len(runs.tasks)} task{'s' * (len(runs.tasks) != 1)}\n\n"
@@ -99,9 +99,9 @@ def _heading(runs: Runs, results: Results) -> str:
 
 def _areas(runs: Runs) -> str:
     lines = [
-        "## Area under the curve of recall",
+        "## Area under recall",
         "",
-        "The mean, over all pages fetched, of the share of the reachable targets found by then: 1 if all came at once.",
+        "The mean, over all pages fetched, of the share of reachable targets found by then: 1 if found all at once.",
         "",
         _row("strategy", "mean", *runs.tasks),
         _row("---", *["--:"] * (len(runs.tasks) + 1)),
@@ -114,13 +114,13 @@ def _areas(runs: Runs) -> str:
 
 
 def _by_hours(runs: Runs) -> str:
-    """Nothing for a comparison in strict order, where no time passes."""
+    """Empty for a comparison in strict order, where no time passes."""
     if not runs.in_field:
         return ""
     lines = [
         "## By hours",
         "",
-        "Hours of the lab's clock until the crawl was over, and the area under the curve of recall by time: the mean"
+        "Hours on the lab's clock until the crawl ended, and the area under recall by time: the mean"
         " recall over the hours that the slowest strategy of the task took.",
         "",
         _row("strategy", "area by time", "hours", *runs.tasks),
@@ -147,8 +147,8 @@ def _figures(runs: Runs) -> str:
     lines = [
         "## Recall and harvest",
         "",
-        "Recall after so many percent of the pages; harvest rate: share of the fetched pages that have a target's"
-        " label; harvest ratio: mean relevance of the fetched pages, as the judge sees it.",
+        "Recall after a percentage of the pages; harvest rate: share of the fetched pages that have a target's"
+        " label; harvest ratio: mean relevance of the fetched pages according to the judge.",
         "",
         _row("strategy", *(f"recall {share} %" for share in SHARES), "harvest rate", "harvest ratio"),
         _row("---", *["--:"] * (len(SHARES) + 2)),
@@ -161,12 +161,12 @@ def _figures(runs: Runs) -> str:
 
 
 def _tests(runs: Runs) -> str:
-    """One-tailed and paired: is the strategy of the row better than that of the column?"""
+    """Paired one-tailed t-tests: is the row's strategy better than the column's?"""
     lines = [
-        "## Is it luck?",
+        "## Significance",
         "",
-        "How likely a difference in area as large as this is if the strategy of the row is no better than that of the"
-        f" column (paired one-tailed t-test); below {LEVEL} in bold.",
+        "The probability of a difference in area at least this large if the row's strategy is not better than the"
+        f" column's (paired one-tailed t-test); below {LEVEL} in bold.",
         "",
         _row("better than", *runs.strategies),
         _row("---", *["--:"] * len(runs.strategies)),
@@ -189,7 +189,7 @@ def _about(results: Results) -> str:
     lines = [
         "## Tasks",
         "",
-        _row("task", "web", "target", "targets", "out of reach", "examples", "pages in reach", "pages fetched"),
+        _row("task", "web", "target", "targets", "unreachable", "examples", "reachable pages", "pages fetched"),
         _row("---", "---", "---", *["--:"] * 5),
     ]
     for task in results.tasks:
@@ -215,7 +215,7 @@ def _row(*cells: str) -> str:
 
 
 def draw(results: Results, out: Path) -> list[Path]:
-    """Curves of recall and of harvest: the mean over all tasks, and each task; as PNG and as SVG."""
+    """Plot recall and harvest: the mean over all tasks, and each task; as PNG and SVG."""
     runs = Runs(results)
     curves: Mapping[str, tuple[str, Callable[[Run], Sequence[float]]]] = {
         "recall": ("share of the reachable targets found", lambda run: _recall(run, runs)),
@@ -234,7 +234,7 @@ def _draw_one(runs: Runs, path: Path, label: str, curve: Callable[[Run], Sequenc
         import matplotlib
     except ImportError:
         raise BadInput("a plot needs matplotlib: pip install 'lycosa[plots]'") from None
-    # the same picture is the same file, and a task with dollar signs in its name is not a formula
+    # reproducible files, and dollar signs in a task's name must not start a formula
     with writing(path), matplotlib.rc_context({"svg.hashsalt": "lycosa", "text.parse_math": False}):
         figure = _figure(runs, label, curve)
         files = [path.with_suffix(f".{kind}") for kind in ("png", "svg")]

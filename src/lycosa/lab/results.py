@@ -1,4 +1,4 @@
-"""What a comparison found, as results.json: figures and curves of every run, the same bytes for the same comparison."""
+"""The results of a comparison as results.json: figures and curves of every run, reproducible byte for byte."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from lycosa.types import BadInput
 
 NAME = "results.json"
 FORMAT = 1
-SHARES = (10, 25, 50, 100)  # percent of the pages, at which recall is told
+SHARES = (10, 25, 50, 100)  # percent of the pages at which recall is reported
 _DIGITS = 6
 
 
@@ -30,7 +30,7 @@ class Facts(Struct, frozen=True):
     pages: int  # that may be fetched
     seeds: list[str]
     target: list[str]
-    examples: int  # targets given away as examples
+    examples: int  # targets used as examples
     targets: int  # that can be reached
     unreachable: int
     reachable: int  # pages, targets or not
@@ -42,23 +42,23 @@ class Run(Struct, frozen=True, omit_defaults=True):
     task: str
     strategy: str
     repeat: int
-    area: float  # under the curve of recall, divided by the pages that may be fetched; 1: all targets came at once
-    recall: dict[str, float]  # after so many percent of these pages
+    area: float  # area under recall, divided by the page budget; 1: all targets were found at once
+    recall: dict[str, float]  # recall after these percentages of the page budget
     harvest_rate: float  # share of the fetched pages that have a target's label
-    harvest_ratio: float  # mean relevance of the fetched pages, as the judge sees it
+    harvest_ratio: float  # mean relevance of the fetched pages according to the judge
     pages: int
     failures: int
     ended: str
-    order: list[str]  # addresses of the pages as they were fetched; the curves have a value for each
+    order: list[str]  # URLs of the pages in fetch order; the curves have a value for each
     found: list[int]  # targets so far
     harvest: list[float]  # harvest rate so far
     relevance: list[float]  # harvest ratio so far
-    hours: float = 0.0  # of the lab's clock; in strict order no time passes
-    seconds: list[float] = []  # when each page was there
+    hours: float = 0.0  # on the lab's clock; in strict order no time passes
+    seconds: list[float] = []  # when each page had been fetched
 
 
 class Timing(Struct, frozen=True):
-    """How long a run took: never twice the same, so it stands apart."""
+    """How long a run took: never the same twice, so it is kept separately."""
 
     seconds: float
     cpu_s: float
@@ -75,7 +75,7 @@ class Results(Struct, frozen=True):
 
 
 def encode(results: Results, timings: bool = True) -> bytes:
-    """As JSON, a line a run, the timings on the last; without them the same comparison gives the same bytes."""
+    """As JSON, one line per run, the timings on the last; without them the same comparison gives the same bytes."""
     plain = msgspec.to_builtins(results)
     times = plain.pop("timings")
     lines = []
@@ -89,17 +89,17 @@ def encode(results: Results, timings: bool = True) -> bytes:
 
 
 def save(results: Results, path: Path) -> None:
-    """The whole file or nothing."""
+    """Write the file completely or not at all."""
     with writing(path):
         write_whole(path, encode(results))
 
 
 def load(path: Path) -> Results:
-    """What another comparison wrote."""
+    """Read the results of a comparison."""
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Results)
     except (OSError, msgspec.DecodeError) as error:
-        raise BadInput(f"{path}: no results of a comparison: {error}") from None
+        raise BadInput(f"{path}: not the results of a comparison: {error}") from None
     if found.format > FORMAT:
         raise BadInput(f"{path}: written by a newer Lycosa (format {found.format}; this one reads up to {FORMAT})")
     return found
@@ -126,7 +126,7 @@ def facts(prepared: Prepared, repeat: int) -> Facts:
 
 
 def measure(prepared: Prepared, strategy: str, repeat: int, crawl: LabCrawl, web: Pages) -> Run:
-    """What a crawl found, page by page."""
+    """The result of a crawl, page by page."""
     budget, order, pages = prepared.task.pages, crawl.order(web.page), crawl.pages
     positives, targets = set(prepared.positives), set(prepared.targets)
     recall = metrics.recall_curve(order, targets)
@@ -153,7 +153,7 @@ def measure(prepared: Prepared, strategy: str, repeat: int, crawl: LabCrawl, web
 
 
 def value_at(curve: Sequence[float], page: int) -> float:
-    """The value after so many pages; a crawl that ended before keeps its last."""
+    """The value after this many pages; a crawl that ended earlier keeps its last value."""
     return curve[min(page, len(curve)) - 1] if curve and page else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Serve a generated or recorded web over HTTP/1.1 on loopback, fast enough never to be the bottleneck of a crawler.
+"""Serve a generated or recorded web over HTTP/1.1 on loopback, fast enough not to be a crawler's bottleneck.
 
 async with Server(GeneratedWeb()) as server: ... server.port ...
 python -m lycosa.lab.serve --pages 5000 --hosts 50 --ip-hosts
@@ -26,17 +26,17 @@ from lycosa.types import BadInput
 _Part = TypeVar("_Part", bound=Struct)
 Log = Callable[[float, str, str], None]  # when (monotonic clock), host with port, path
 _MOST_HEAD = 65_536
-_WORTH_PACKING = 500  # bytes; below, gzip only adds
+_WORTH_PACKING = 500  # bytes; gzip enlarges smaller bodies
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 _NO_TUNNEL = Answer(
     405,
     (("Content-Type", "text/plain"),),
-    b"This proxy answers for a web that lies on disk and makes no connections: ask for http addresses, not https.\n",
+    b"This proxy serves a web from disk and makes no connections: request http URLs, not https.\n",
 )
 
 
 class Wire(Struct, frozen=True):
-    """An answer as it goes over the wire."""
+    """An encoded reply."""
 
     head: bytes
     body: bytes
@@ -45,12 +45,12 @@ class Wire(Struct, frozen=True):
 
 
 class Server:
-    """One site on one port. Whoever does not come from loopback is hung up on."""
+    """One site on one port. Connections from outside loopback are closed."""
 
     def __init__(
         self, site: Site, port: int = 0, bind: str = "127.0.0.1", cache_bytes: int = 0, log: Log | None = None
     ) -> None:
-        """`bind` is 0.0.0.0 for a web on many loopback addresses; `cache_bytes` bounds the encoded answers kept."""
+        """`bind` is 0.0.0.0 for a web on many loopback addresses; `cache_bytes` limits the cache of encoded replies."""
         self.site = site
         self.port = port
         self.bind = bind
@@ -80,7 +80,7 @@ class Server:
 
 
 class Answers:
-    """From a request to bytes; what was encoded before is kept while there is room."""
+    """Encodes replies, with a cache of limited size."""
 
     def __init__(self, site: Site, cache_bytes: int) -> None:
         self.site = site
@@ -89,7 +89,7 @@ class Answers:
         self._size = 0
 
     def wire(self, url: str, headers: Mapping[str, str]) -> Wire:
-        """The answer to a request, packed if the client takes gzip."""
+        """The reply to a request, compressed if the client accepts gzip."""
         packed = "gzip" in headers.get("accept-encoding", "")
         kept = self._kept.get((url, packed))
         if kept is not None:
@@ -108,7 +108,7 @@ class Answers:
 
 
 def encode(answer: Answer, packed: bool) -> Wire:
-    """Head and body of an answer."""
+    """Head and body of a reply."""
     lines = [f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Unknown')}"]
     lines += [f"{name}: {value}" for name, value in answer.headers]
     body = answer.body
@@ -121,7 +121,7 @@ def encode(answer: Answer, packed: bool) -> Wire:
 
 
 class Connection(asyncio.Protocol):
-    """One client: requests are answered one after the other, in the order they came."""
+    """One client: requests are answered one after the other, in order."""
 
     def __init__(self, answers: Answers, open_ones: set["Connection"], log: Log | None) -> None:
         self._answers = answers
@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: Any = None
         self._buffer = b""
-        self._late: asyncio.TimerHandle | None = None  # an answer that takes its time
+        self._late: asyncio.TimerHandle | None = None  # a delayed reply
         self._blocked = False  # the client does not read what we send
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -145,7 +145,7 @@ class Connection(asyncio.Protocol):
             self._late.cancel()
 
     def hang_up(self) -> None:
-        """Close without another word."""
+        """Close the connection immediately."""
         self._transport.abort()
 
     def pause_writing(self) -> None:
@@ -181,7 +181,7 @@ class Connection(asyncio.Protocol):
         elif method not in ("GET", "HEAD"):
             self._refuse(405)
         else:
-            url = target if "://" in target else f"http://{headers['host']}{target}"  # a proxy is asked for whole URLs
+            url = target if "://" in target else f"http://{headers['host']}{target}"  # a proxy receives full URLs
             last = version == "HTTP/1.0" or "close" in headers.get("connection", "").lower()
             self._reply(url, headers, method == "HEAD", last)
 
@@ -221,11 +221,13 @@ async def _serve(server: Server) -> None:
 def _options() -> ArgumentParser:
     """One option for each field of the web's parts that is a number, a pair of numbers or a switch."""
     parser = ArgumentParser(prog="python -m lycosa.lab.serve", description="Serve a generated web on loopback.")
-    parser.add_argument("--port", type=int, default=0, help="0 (the default): any free one")
+    parser.add_argument("--port", type=int, default=0, help="0 (the default): any free port")
     parser.add_argument(
-        "--topics", default="10", help="how many, the first ten have real words; or `examples`: those of examples/"
+        "--topics",
+        default="10",
+        help="their number, of which the first ten have real words; or `examples`: those of examples/",
     )
-    parser.add_argument("--cache-mb", type=int, default=0, help="keep encoded answers, up to so many MB")
+    parser.add_argument("--cache-mb", type=int, default=0, help="size of the cache of encoded replies")
     parser.add_argument("--log", type=Path, help="append a line for each request: monotonic time, host, path")
     for field in (field for part in (GeneratedWeb, Text, Links, Oddities) for field in fields(part)):
         name = "--" + field.name.replace("_", "-")
@@ -252,8 +254,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = vars(_options().parse_args(arguments))
     try:
         web = _web(given)
-        web.seeds(given["port"])  # a web that cannot be says so now, not at the first request
-        file = given["log"].open("a", buffering=1) if given["log"] else None  # by line, so that others can read along
+        web.seeds(given["port"])  # report impossible settings now, not at the first request
+        file = given["log"].open("a", buffering=1) if given["log"] else None  # by line, so that others can follow
         log = (lambda at, host, path: file.write(f"{at:.6f}\t{host}\t{path}\n")) if file else None
         bind = "0.0.0.0" if web.ip_hosts else "127.0.0.1"
         uvloop.run(_serve(Server(web, given["port"], bind, given["cache_mb"] << 20, log)))

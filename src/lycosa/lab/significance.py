@@ -1,4 +1,4 @@
-"""Is one crawler better than another, or was it luck? The paired one-tailed t-test over tasks, and standard errors."""
+"""Is one crawler significantly better than another? The paired one-tailed t-test over tasks, and standard errors."""
 
 from collections.abc import Sequence
 from math import copysign, exp, inf, isinf, lgamma, log, log1p, sqrt
@@ -11,13 +11,13 @@ _MOST_STEPS = 10_000
 
 
 class Comparison(Struct, frozen=True):
-    """What the paired test says of "the first is better"."""
+    """The result of the paired test of "the first is better"."""
 
     difference: float  # the mean of first minus second
     error: float  # its standard error
     t: float
     freedom: int
-    p: float  # how likely a difference like this is if the first is no better
+    p: float  # the probability of a difference this large if the first is not better
 
     def is_significant(self, level: float = 0.05) -> bool:
         return self.p < level
@@ -25,29 +25,29 @@ class Comparison(Struct, frozen=True):
 
 def mean(values: Sequence[float]) -> float:
     if not values:
-        raise ValueError("no values, no mean")
+        raise ValueError("the mean of no values is undefined")
     return sum(values) / len(values)
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Of the mean: s / sqrt(n), s with n - 1 in the denominator."""
+    """The standard error of the mean: s / sqrt(n), s with n - 1 in the denominator."""
     n = len(values)
     if n < 2:
-        raise ValueError("a standard error needs two values at least")
+        raise ValueError("a standard error needs at least two values")
     middle = mean(values)
     return sqrt(sum((value - middle) ** 2 for value in values) / (n - 1) / n)
 
 
 def half_width(error: float, freedom: int, confidence: float = 0.95) -> float:
-    """Half of the interval in which the mean lies with this confidence, from its standard error."""
+    """Half the width of the confidence interval of the mean, from its standard error."""
     return error * t_critical((1 - confidence) / 2, freedom)
 
 
 def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Comparison:
-    """One-tailed: is the first better? Both have one value a task, in the same order."""
+    """One-tailed: is the first better? Both have one value per task, in the same order."""
     differences = [one - other for one, other in zip(first, second, strict=True)]
     difference, error, freedom = mean(differences), standard_error(differences), len(differences) - 1
-    if error <= _ENOUGH * max(map(abs, differences)):  # the same difference everywhere: nothing is left to chance
+    if error <= _ENOUGH * max(map(abs, differences)):  # the same difference everywhere: no variance
         t = copysign(inf, difference) if difference else 0.0
     else:
         t = difference / error
@@ -64,9 +64,9 @@ def t_survival(t: float, freedom: float) -> float:
 
 
 def t_critical(p: float, freedom: float) -> float:
-    """The t that is exceeded with probability `p`, which is between 0 and 1."""
+    """The value that Student's t exceeds with probability `p`, which is between 0 and 1."""
     if not 0 < p < 1:
-        raise ValueError(f"a probability lies between 0 and 1, {p} does not")
+        raise ValueError(f"a probability must be between 0 and 1, not {p}")
     if p > 0.5:
         return -t_critical(1 - p, freedom)
     low, high = 0.0, 1.0
@@ -89,7 +89,7 @@ def _beta(a: float, b: float, x: float, rest: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """Evaluated from the front (Lentz), two terms a step."""
+    """Forward evaluation (Lentz), two terms per step."""
     c, d = 1.0, _inverse(1.0 - (a + b) * x / (a + 1.0))
     result = d
     for m in range(1, _MOST_STEPS):

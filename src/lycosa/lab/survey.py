@@ -1,4 +1,4 @@
-"""What is in a recorded web, and what of it can be reached? This reads all pages: to judge a crawl, not to crawl."""
+"""What is in a web, and how much of it can be reached? This reads all pages: for evaluation, not for crawling."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,16 +17,16 @@ class Info(Struct, frozen=True):
     """A recorded web in numbers."""
 
     addresses: int  # recorded URLs, redirects and failures included
-    pages: int  # HTML pages, each counted once however many addresses it has
-    hosts: int  # that bring pages
-    links: int  # from page to page inside the recording
-    reachable: int  # pages, from the seeds
+    pages: int  # HTML pages, each counted once however many URLs it has
+    hosts: int  # hosts that serve pages
+    links: int  # links between pages inside the recording
+    reachable: int  # pages that can be reached from the seeds
     labels: dict[str, int]  # pages with each label
     reachable_labels: dict[str, int]
 
 
 class LinkGraph:
-    """Which recorded addresses does a page link to? Each page is parsed once, when it is first asked about."""
+    """The links between recorded pages. Each page is parsed once, when it is first needed."""
 
     def __init__(self, web: RecordedWeb) -> None:
         self.web = web
@@ -34,7 +34,7 @@ class LinkGraph:
         self._links: dict[str, list[str]] = {}
 
     def links(self, url: str) -> list[str]:
-        """The addresses of the pages it links to, redirects resolved, each once."""
+        """The URLs of the pages it links to, redirects resolved, each once."""
         found = self._links.get(url)
         if found is None:
             found = self._links[url] = self._read(url)
@@ -56,23 +56,23 @@ class LinkGraph:
         try:
             page = self._parser.parse(reply)
         except ValueError:
-            return []  # a page that cannot be read leads nowhere
+            return []  # a page that cannot be parsed has no links
         targets = dict.fromkeys(web.resolve(link.url) for link in page.links)
         return [target for target in targets if target != url and web.page(target)]
 
 
 def reach(graph: Graph, seeds: Iterable[str]) -> dict[str, int]:
-    """Every page that can be reached from the seeds, by its name, and how many clicks it takes."""
+    """Every page that can be reached from the seeds, by name, and its distance in clicks."""
     web = graph.web
     starts = [start for start in (web.resolve(seed) for seed in start_urls(seeds)) if web.page(start)]
     found: dict[str, int] = {}
     for address, clicks in link_distances(graph.links, starts).items():
-        found.setdefault(web.page(address), clicks)  # the nearest address comes first
+        found.setdefault(web.page(address), clicks)  # the nearest URL comes first
     return found
 
 
 def info(web: RecordedWeb, seeds: Sequence[str] = (), labels: Mapping[str, str] | None = None) -> Info:
-    """Count pages, hosts, links and labels, and what of them the seeds lead to."""
+    """Count pages, hosts, links and labels, and how many can be reached from the seeds."""
     return count(LinkGraph(web), seeds, page_labels(web, labels or {}))
 
 

@@ -1,4 +1,4 @@
-"""The words that generated pages are made of: some sixty for each topic, and those that every page shares."""
+"""The words of generated pages: about sixty per topic, and those that all pages share."""
 
 from random import Random
 
@@ -184,13 +184,13 @@ _SYLLABLES = tuple(
 
 
 def topic_names(count: int) -> tuple[str, ...]:
-    """That many topics: first those with real words, then numbered ones with words of their own."""
+    """This many topics: first those with real words, then numbered ones with invented words."""
     names = tuple(TOPICS)[: max(0, count)]
     return names + tuple(f"subject{number}" for number in range(len(names) + 1, count + 1))
 
 
 def read_topics(text: str) -> tuple[str, ...]:
-    """The topics that somebody asks for: how many, or `examples` for those of the crawls in examples/."""
+    """The topics of an option: their number, or `examples` for those of the crawls in examples/."""
     if text == "examples":
         return EXAMPLES
     if not text.isdecimal() or not 1 <= int(text) <= 1_000:
@@ -199,10 +199,10 @@ def read_topics(text: str) -> tuple[str, ...]:
 
 
 def topic_words(name: str) -> tuple[str, ...]:
-    """The words of a topic; a topic we have no words for gets invented ones, always the same."""
+    """The words of a topic; a topic without real words gets invented ones, always the same."""
     return TOPICS.get(name) or EXAMPLE_TOPICS.get(name) or tuple(invented(Random(f"topic {name}"), 60))
 
 
 def invented(random: Random, count: int) -> list[str]:
-    """Words nobody has heard of, for names of people and places and for topics without real words."""
+    """Invented words, for names of people and places and for topics without real words."""
     return ["".join(random.choices(_SYLLABLES, k=random.randint(2, 4))) for _ in range(count)]

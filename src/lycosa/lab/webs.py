@@ -1,6 +1,6 @@
-"""Which web is meant? A WARC, a folder of WARCs, a crawl folder, or `generated:pages=10000,hosts=50,seed=3`.
+"""Open a web by name: a WARC, a folder of WARCs, a crawl folder, or `generated:pages=10000,hosts=50,seed=3`.
 
-A generated web is asked by the same names as a recorded one; its links are computed, so no page needs to be read.
+A generated web has the same interface as a recorded one; its links are computed, so no page needs to be read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,20 +14,20 @@ import xxhash
 from lycosa import config, urls
 from lycosa.lab.answer import Answer, Graph, Pages, Site
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
-from lycosa.lab.layout import Atlas, Place
+from lycosa.lab.layout import Layout, Place
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels, warc_files
 from lycosa.lab.survey import LinkGraph
 from lycosa.lab.vocabulary import read_topics
 from lycosa.types import BadInput
 
 GENERATED = "generated:"
-_MOST_PAGES = 200_000  # of a generated web that is counted as a whole
+_MOST_PAGES = 200_000  # limit for operations on all pages of a generated web
 _PARTS: Mapping[str, type[msgspec.Struct]] = {"text": Text, "links": Links, "oddities": Oddities}
-_OPEN = {"matrix", *_PARTS}  # what has no place in one line
+_OPEN = {"matrix", *_PARTS}  # keys that cannot be written on one line
 
 
 def open_web(name: str, folder: Path = Path()) -> Pages:
-    """The web of a name; paths are relative to the folder."""
+    """Open a web; paths are relative to the folder."""
     if name.startswith(GENERATED):
         return GeneratedPages(generated(name))
     return RecordedWeb(folder / Path(name).expanduser()).open()
@@ -50,14 +50,14 @@ def graph_of(web: Pages) -> Graph:
 
 
 def labels_of(web: Pages, labels: Path | None) -> dict[str, str]:
-    """The truth: the label of each page by its name; a generated web needs no file."""
+    """The true label of each page by name; a generated web needs no file."""
     if isinstance(web, GeneratedPages):
         return web.topics()
     return page_labels(web, read_labels(labels)) if labels and isinstance(web, RecordedWeb) else {}
 
 
 def stamp(name: str, folder: Path) -> str:
-    """What tells whether a web is still the same: its name, or those of its files, their sizes and times of change."""
+    """Identifies the contents of a web: its name, or the names, sizes and modification times of its files."""
     if name.startswith(GENERATED):
         return name
     files = warc_files(folder / Path(name).expanduser())
@@ -90,12 +90,12 @@ def generated(name: str) -> GeneratedWeb:
     except msgspec.ValidationError as error:
         key, problem = config.explain(error)
         raise BadInput(f"{name}: {key.rpartition('.')[2]}: {problem}") from None
-    web.seeds(80)  # a web that cannot be says so now
+    web.seeds(80)  # report impossible settings now
     return web
 
 
 def _place(key: str, parts: dict[str, dict[str, Any]], own: dict[str, Any], name: str) -> dict[str, Any]:
-    """The part of a generated web that knows the key."""
+    """The part of a generated web that has the key."""
     if key in GeneratedWeb.__struct_fields__ and key not in _OPEN:
         return own
     for part, kind in _PARTS.items():
@@ -106,11 +106,11 @@ def _place(key: str, parts: dict[str, dict[str, Any]], own: dict[str, Any], name
 
 
 class GeneratedPages:
-    """A generated web known as a whole. Names of pages are their addresses without a port; the trap has no pages."""
+    """A generated web as a whole. Names of pages are their URLs without a port; the trap has no pages."""
 
     def __init__(self, site: GeneratedWeb) -> None:
         self.site = site
-        self._atlas = Atlas(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
+        self._layout = Layout(site.pages, site.hosts, site.seed, site.ip_hosts, site.text, site.links, site.oddities)
         self._links: dict[str, list[str]] = {}
         self._addresses: dict[Place, str] = {}  # where a link to a place ends; one string for all links to it
 
@@ -126,27 +126,27 @@ class GeneratedPages:
 
     def resolve(self, url: str) -> str:
         place = self._find(url)
-        if place and self._atlas.kind(place) == "redirect":
-            place = self._atlas.original(place)
-        return self._atlas.url(place, "") if place else ""
+        if place and self._layout.kind(place) == "redirect":
+            place = self._layout.original(place)
+        return self._layout.url(place, "") if place else ""
 
     def page(self, url: str) -> str:
         place = self._find(url)
-        if place and self._atlas.kind(place) in ("redirect", "duplicate"):
-            place = self._atlas.original(place)
-        return self._atlas.url(place, "") if place else ""
+        if place and self._layout.kind(place) in ("redirect", "duplicate"):
+            place = self._layout.original(place)
+        return self._layout.url(place, "") if place else ""
 
     def pages(self) -> list[str]:
-        """All of them: possible for a web of a moderate size only."""
+        """All pages, if there are not too many."""
         if self.site.pages > _MOST_PAGES:
             raise BadInput(f"a web of {self.site.pages:,} pages is too large to count; at most {_MOST_PAGES:,}")
-        atlas = self._atlas
-        every = (Place(host, rank) for host in range(self.site.hosts) for rank in range(atlas.ranks(host)))
-        own = (place for place in every if atlas.kind(place) not in ("redirect", "duplicate"))
-        return [atlas.url(place, "") for place in own if not self._fails(place)]
+        layout = self._layout
+        every = (Place(host, rank) for host in range(self.site.hosts) for rank in range(layout.ranks(host)))
+        own = (place for place in every if layout.kind(place) not in ("redirect", "duplicate"))
+        return [layout.url(place, "") for place in own if not self._fails(place)]
 
     def links(self, url: str) -> Sequence[str]:
-        """The same links as the page shows, without making the page. Computed once: who asks for all asks again."""
+        """The links of a page, computed without generating the page, and cached."""
         found = self._links.get(url)
         if found is None:
             found = self._links[url] = self._read(url)
@@ -154,31 +154,31 @@ class GeneratedPages:
 
     def _read(self, url: str) -> list[str]:
         place = self._find(url)
-        if place is None or self._atlas.kind(place) == "redirect":
+        if place is None or self._layout.kind(place) == "redirect":
             return []
-        if self._atlas.kind(place) == "duplicate":
-            place = self._atlas.original(place)
+        if self._layout.kind(place) == "duplicate":
+            place = self._layout.original(place)
         home = Place(place.host, 0)  # in the head of every page
-        targets = self._atlas.targets(place, Random(self._atlas.bits(place, 2)))  # by the same chance as the page
+        targets = self._layout.targets(place, Random(self._layout.bits(place, 2)))  # same random choice as the page
         found = dict.fromkeys(self._end(target) for target in (home, *targets))
         return [address for address in found if address and address != url]
 
     def _end(self, place: Place) -> str:
-        """The address at the end of the redirects."""
+        """The URL at the end of the redirects."""
         address = self._addresses.get(place)
         if address is None:
-            address = self._addresses[place] = self.resolve(self._atlas.url(place, ""))
+            address = self._addresses[place] = self.resolve(self._layout.url(place, ""))
         return address
 
     def topics(self) -> dict[str, str]:
         return {page: self.site.topic_of(page) for page in self.pages()}
 
     def seeds(self, count: int = 5) -> list[str]:
-        """Home pages to start from, of whatever topic."""
+        """Home pages to start from, of any topic."""
         return [urls.canonical(seed) for seed in self.site.seeds(80, count)]
 
     def _find(self, url: str) -> Place | None:
-        found = self._atlas.find(url)
+        found = self._layout.find(url)
         place = found[0] if found else None
         return place if place and place.host < self.site.hosts and not self._fails(place) else None
 

@@ -1,4 +1,4 @@
-"""What cannot be written is told in one line: a full disk or a folder of others is no fault of the program."""
+"""Report in one line what cannot be written: a full disk or missing permissions are not bugs."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from lycosa.types import BadInput
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Around everything that writes; `path` is named if the failure does not say which file it was."""
+    """A context for everything that writes; `path` is named if the error does not say which file it was."""
     try:
         yield
     except OSError as error:
@@ -20,15 +20,15 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """The folder and all above it, which may be there already."""
+    """Create the folder and its parents if necessary."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 def check_folder(path: Path) -> None:
-    """Say now what would be wrong after minutes of work; nothing is made."""
+    """Report now what would otherwise fail after minutes of work; nothing is created."""
     there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     if not there.is_dir():
-        raise BadInput(f"{path}: cannot be written: {there} is no folder")
+        raise BadInput(f"{path}: cannot be written: {there} is not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise BadInput(f"{path}: cannot be written: {there} is not ours to write to")
+        raise BadInput(f"{path}: cannot be written: no permission to write to {there}")

@@ -1,4 +1,4 @@
-"""What is the subject made of? `read` takes a topic map or an RDF file and gives its concepts."""
+"""Descriptions of a subject: `read` reads the concepts of a topic map or an RDF file."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ __all__ = ["Association", "Concept", "Concepts", "Name", "read"]
 
 
 def read(path: Path) -> Concepts:
-    """The concepts of a file. Its ending says the syntax; an XML file says itself whether it is XTM or RDF."""
+    """The concepts of a file. Its suffix determines the syntax; an XML file is recognised as XTM or RDF by its root."""
     size_checked(path)
     syntax = SYNTAXES.get(path.suffix.lower())
     if syntax not in (None, "xml"):
@@ -20,9 +20,9 @@ def read(path: Path) -> Concepts:
     elif path.suffix.lower() in (".xtm", ".xml") or syntax == "xml":
         found = _read_xml(path)
     else:
-        raise BadInput(f"{path.name}: not a known ending; use one of .xtm {' '.join(SYNTAXES)}")
+        raise BadInput(f"{path.name}: unknown suffix; use one of .xtm {' '.join(SYNTAXES)}")
     if not len(found):
-        raise BadInput(f"{path.name}: no topic with a name in it")
+        raise BadInput(f"{path.name}: contains no topic with a name")
     return found
 
 

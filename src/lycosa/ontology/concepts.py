@@ -1,4 +1,4 @@
-"""What does the subject consist of? Concepts, the names they go by, and how they belong together."""
+"""The concepts of a subject, their names, and the associations between them."""
 
 import difflib
 import re
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-HIERARCHY = "superclass-subclass"  # what every association of the hierarchy is called, in every syntax
-INSTANCE_OF = "instance of"  # what the association between a topic and its type is called
-_CROWD = 50  # members of one association that each of them is shown with
+HIERARCHY = "superclass-subclass"  # the kind of all hierarchical associations, in every syntax
+INSTANCE_OF = "instance of"  # the kind of the association between a topic and its type
+_CROWD = 50  # members of one association shown with each of them
 
 
 class Name(Struct, frozen=True, gc=False):
@@ -19,28 +19,28 @@ class Name(Struct, frozen=True, gc=False):
 
 
 class Concept(Struct, frozen=True):
-    """One thing the subject knows: a topic of a topic map, a class, an individual, a thesaurus entry."""
+    """One concept of the subject: a topic of a topic map, a class, an individual, a thesaurus entry."""
 
-    id: str  # the topic's id, or the last part of the IRI where that is unique
-    names: tuple[Name, ...] = ()  # the one to show first
-    identifiers: tuple[str, ...] = ()  # the IRIs that mean it
+    id: str  # the topic's id, or the last part of the IRI if that is unique
+    names: tuple[Name, ...] = ()  # the preferred one first
+    identifiers: tuple[str, ...] = ()  # its IRIs
 
     @property
     def label(self) -> str:
-        """The name to show to people."""
+        """The name to display."""
         return self.names[0].text if self.names else self.id
 
 
 class Association(Struct, frozen=True):
-    """Concepts that belong together, and how."""
+    """An association between concepts, and its kind."""
 
     kind: str
-    members: tuple[str, ...]  # ids; in a hierarchy two, the wider concept first
+    members: tuple[str, ...]  # ids; in a hierarchy two, the broader concept first
     hierarchy: bool = False  # superclass and subclass
 
 
 class Concepts:
-    """A map of the subject in memory, whatever file it came from."""
+    """A map of the subject in memory, independent of its file format."""
 
     def __init__(self, concepts: Iterable[Concept], associations: Iterable[Association], source: str = "") -> None:
         self.source = source  # the file's name, for messages
@@ -60,7 +60,7 @@ class Concepts:
         return wanted in self._by_id
 
     def find(self, wanted: str) -> list[str]:
-        """The ids that a person may mean: an exact id or IRI, else an id, a name or the end of an IRI in any case."""
+        """The ids a user may mean: an exact id or IRI, otherwise an id, a name or the end of an IRI, ignoring case."""
         if wanted in self._by_id:
             return [wanted]
         exact = [concept.id for concept in self if wanted in concept.identifiers]
@@ -70,13 +70,13 @@ class Concepts:
         return [concept.id for concept in self if text in _spellings(concept)]
 
     def nearest(self, wanted: str, most: int = 3) -> list[str]:
-        """The labels written most like what was wanted, for a message."""
+        """The labels most similar to the text, for an error message."""
         labels = {spelling: concept.label for concept in self for spelling in _spellings(concept)}
         close = difflib.get_close_matches(clean(wanted).casefold(), labels, n=2 * most, cutoff=0.5)
         return list(dict.fromkeys(labels[spelling] for spelling in close))[:most]
 
     def narrower(self) -> dict[str, list[str]]:
-        """From each concept to those right below it."""
+        """Each concept with those directly below it."""
         below: dict[str, list[str]] = {concept.id: [] for concept in self}
         for association in self.associations:
             if association.hierarchy:
@@ -86,7 +86,7 @@ class Concepts:
         return below
 
     def related(self) -> dict[str, list[tuple[str, str]]]:
-        """From each concept to (kind, other concept) over all associations but the hierarchy; of a crowd, the first."""
+        """Each concept with (kind, other concept) for all other associations; of large ones, only the first members."""
         beside: dict[str, list[tuple[str, str]]] = {concept.id: [] for concept in self}
         for association in self.associations:
             if not association.hierarchy:
@@ -102,23 +102,23 @@ def _spellings(concept: Concept) -> set[str]:
 
 
 def clean(text: str) -> str:
-    """A name as one line that can be printed anywhere: files from others may carry control characters."""
+    """A name as one printable line: files from others may contain control characters."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def tail(iri: str) -> str:
-    """The last part of an IRI or reference: what people call its name."""
+    """The last part of an IRI or reference."""
     return re.split(r"[#/:]", iri.rstrip("#/:"))[-1]
 
 
 def spaced(name: str) -> str:
-    """The words in a name made for machines: producedBy and produced_by are 'produced by'."""
+    """Split an identifier into words: producedBy and produced_by become 'produced by'."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return clean(re.sub(r"[_\-.+]+", " ", apart))
 
 
 def in_order(names: Iterable[tuple[int, Name]]) -> tuple[Name, ...]:
-    """Each name once: lower rank first, then names for any language, English, and the others."""
+    """Each name once: lower rank first, then names without a language, English ones, and the others."""
     ranked = sorted(names, key=lambda pair: (pair[0], _language_rank(pair[1].language)))
     return tuple(dict.fromkeys(name for _, name in ranked if name.text))
 

@@ -1,7 +1,7 @@
-"""Read JSON-LD through rdflib's parser, with contexts from the file itself only: nothing is fetched, nothing opened.
+"""Read JSON-LD through rdflib's parser, with contexts from the file itself only: nothing is fetched or opened.
 
 rdflib fetches a context wherever it meets a name instead of one: in lists of lists, inside a term, after a reset. So
-what loads them is replaced, in classes of our own: rdflib itself stays as it is for everybody else in the process.
+we replace the loader, in our own subclasses: rdflib itself stays unchanged for other code in the process.
 """
 
 import json
@@ -34,24 +34,24 @@ def add_json_ld(graph: Dataset, path: Path, base: str) -> None:
 
 
 class _Fetches(Exception):
-    """The file names a context that it does not hold."""
+    """The file refers to a context that it does not contain."""
 
 
 class _ClosedContext(Context):
-    """Knows what the file says."""
+    """A context that only knows what the file says."""
 
     def _fetch_context(self, source: str, *_: Any) -> Any:
         raise _Fetches(source)
 
     def _subcontext(self, source: Any, propagate: bool) -> Context:
-        context = super()._subcontext({}, propagate)  # a plain one, so it may load nothing
+        context = super()._subcontext({}, propagate)  # a plain context, which must not load anything
         context.__class__ = _ClosedContext
         context.load(source)
         return context
 
 
 class _ClosedParser(Parser):
-    """Starts again with a context of ours where a node wants none of those before."""
+    """Resets to a context of ours where a node discards the previous ones."""
 
     def _add_to_graph(self, dataset: Any, graph: Any, context: Any, node: Any, topcontext: bool = False) -> Any:
         if isinstance(node, dict) and not topcontext and "@context" in node and not node["@context"]:

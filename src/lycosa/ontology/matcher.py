@@ -1,8 +1,8 @@
-"""Find the names of concepts in a page, however many names there are, in one pass over its words.
+"""Find the names of concepts on a page in one pass over its words, however many names there are.
 
-A name is a phrase of stems. A word without a stem (a stop word, a number) stands for itself, so that "Vitamin D",
-"Porsche 911" and "Bank of America" are found as written and nowhere else; alone, a stop word is no name. Of names that
-overlap the longest counts, and of equally long ones the first.
+A name is a sequence of stems. A word without a stem (a stop word, a number) must match as written, so that "Vitamin
+D", "Porsche 911" and "Bank of America" are found as they are; a stop word alone is not a name. If names overlap, the
+longest counts, and of equally long ones the first.
 """
 
 import re
@@ -12,17 +12,17 @@ from itertools import compress, count, islice
 
 from lycosa.text import STEMS, STOP_WORDS, words
 
-_MOST_WORDS = 500_000  # a hostile page must not grow the table without end
-_QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")  # "Mercury (planet)": thesauri write it, pages do not
+_MOST_WORDS = 500_000  # a hostile page must not grow the table without bound
+_QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")  # "Mercury (planet)": written in thesauri, not on pages
 
 
 def key(word: str) -> str:
-    """What a word of a name or page is compared by: its stem, or itself, marked, so that no stem is like it."""
+    """The key by which words are compared: the stem, or the word itself, marked so that it differs from all stems."""
     return STEMS[word] or f"={word}"
 
 
 def phrase(name: str) -> tuple[str, ...]:
-    """The keys of a name; empty if it cannot be looked for."""
+    """The keys of a name; empty if it cannot be matched."""
     found = words(_QUALIFIER.sub("", name))
     if len(found) == 1 and found[0] in STOP_WORDS:
         return ()
@@ -30,11 +30,11 @@ def phrase(name: str) -> tuple[str, ...]:
 
 
 class _Numbers(dict[str, int]):
-    """From a raw word to the number of its key, filled as it goes: one look-up a word. Zero: it says nothing."""
+    """Maps a raw word to the number of its key, with a cache: one look-up per word. Zero: no name contains it."""
 
     def __init__(self, of_keys: dict[str, int]) -> None:
         super().__init__()
-        self._names = dict(of_keys)  # the keys that names are made of
+        self._names = dict(of_keys)  # the keys that occur in names
         self._all = of_keys
 
     def __missing__(self, word: str) -> int:
@@ -44,29 +44,29 @@ class _Numbers(dict[str, int]):
         return number
 
     def trim(self) -> None:
-        """Forget the words of pages, once there are too many. Between pages, for within one a key keeps its number."""
+        """Clear the cache if it has grown too large. Only between pages, because numbers must not change within one."""
         if len(self) > _MOST_WORDS:
             self.clear()
             self._all = dict(self._names)
 
 
 class _Node:
-    """A step in the tree of all names: those that begin with the same words."""
+    """A node in the prefix tree of all names."""
 
     __slots__ = ("next", "owners")
 
     def __init__(self) -> None:
-        self.owners: tuple[int, ...] = ()  # the things with the name that ends here
+        self.owners: tuple[int, ...] = ()  # the concepts whose name ends here
         self.next: dict[int, _Node] = {}
 
 
 class Matcher:
-    """Counts how often each of a number of things, known by their place in a sequence, is named."""
+    """Counts how often each concept, identified by its index, is named."""
 
     def __init__(self, names: Sequence[Iterable[str]]) -> None:
         numbers: dict[str, int] = {}
         root = _Node()
-        self.silent: list[int] = []  # things that cannot be found
+        self.silent: list[int] = []  # concepts that cannot be matched
         for owner, of_one in enumerate(names):
             phrases = {found for found in map(phrase, of_one) if found}
             if not phrases:
@@ -83,7 +83,7 @@ class Matcher:
         self._plain = {number for part, number in numbers.items() if part[0] == "="}
 
     def count(self, text: Sequence[str]) -> tuple[dict[int, int], int]:
-        """How often each thing is named, those that are not left out; and how often the most frequent stem comes."""
+        """The counts of the concepts named on a page, and the count of its most frequent stem."""
         self._numbers.trim()
         numbers = list(map(self._numbers.__getitem__, text))
         tally = Counter(numbers)
@@ -103,7 +103,7 @@ class Matcher:
         return found, most
 
     def _longer(self, numbers: list[int]) -> list[tuple[int, int, tuple[int, ...]]]:
-        """Place, length and owners of the names of two words and more, without those that a longer one covers."""
+        """Position, length and concepts of names of two or more words, without those covered by a longer one."""
         nodes = list(map(self._pairs.get, zip(numbers, islice(numbers, 1, None), strict=False)))
         found = []
         for at in compress(count(), nodes):

@@ -1,7 +1,7 @@
 """Read an ontology or thesaurus: RDF Schema, OWL and SKOS in any of RDF's syntaxes.
 
 `rdfs:subClassOf`, `skos:broader` and `skos:narrower` are the hierarchy. Any other property between two concepts is an
-association, and so is a restriction on a class, or a property's domain with its range. Labels of every kind are names.
+association, and so is a restriction on a class, or a property's domain with its range. All kinds of labels are names.
 """
 
 import re
@@ -32,7 +32,7 @@ _ISO_THES = "http://purl.org/iso25964/skos-thes#"
 _NOTATION = (RDF, _RDFS, _OWL, _SKOS, _SKOSXL, "http://www.w3.org/2001/XMLSchema#")
 
 _TYPE = RDF + "type"
-_LABELS = {  # rank: the first is the one to show
+_LABELS = {  # rank: the first is preferred
     _SKOS + "prefLabel": 0,
     _RDFS + "label": 1,
     _SKOS + "altLabel": 2,
@@ -45,7 +45,7 @@ _UP = [_RDFS + "subClassOf", _SKOS + "broader", _SKOS + "broadMatch"]
 _UP += [_ISO_THES + name for name in ("broaderGeneric", "broaderInstantial", "broaderPartitive")]
 _DOWN = [_SKOS + "narrower", _SKOS + "narrowMatch"]
 _DOWN += [_ISO_THES + name for name in ("narrowerGeneric", "narrowerInstantial", "narrowerPartitive")]
-_NO_LINK = {  # says where something is described, denies a bond, or is inferred from the others
+_NO_LINK = {  # refers to documentation, denies an association, or follows from the others
     *(_RDFS + name for name in ("seeAlso", "isDefinedBy", "subPropertyOf", "domain", "range")),
     *(_OWL + name for name in ("disjointWith", "differentFrom", "complementOf")),
     *(_SKOS + name for name in ("broaderTransitive", "narrowerTransitive")),
@@ -61,7 +61,7 @@ _OPAQUE = re.compile(r"[A-Za-z]{0,6}[_-]?[0-9][0-9A-Fa-f_-]*$")  # C0012, BFO_00
 
 
 class _Graph:
-    """Statements, found by their property or by what they are about."""
+    """Statements, indexed by property and by subject."""
 
     def __init__(self, statements: Iterable[Triple]) -> None:
         self.by_property: dict[str, list[tuple[str, str | Name]]] = defaultdict(list)
@@ -71,13 +71,13 @@ class _Graph:
             self.about[subject][property].append(object)
 
     def nodes(self, subject: str, property: str) -> list[str]:
-        """What the property leads to, literals left out."""
+        """The objects of the property, without literals."""
         if subject not in self.about:
             return []
         return [object for object in self.about[subject].get(property, ()) if isinstance(object, str)]
 
     def items(self, start: str) -> Iterator[str]:
-        """The members of an RDF list, which may run in a circle."""
+        """The members of an RDF list, which may be circular."""
         seen: set[str] = set()
         waiting = [start]
         while waiting and waiting[0] not in seen:
@@ -86,7 +86,7 @@ class _Graph:
             waiting = self.nodes(waiting[0], RDF + "rest")
 
     def with_narrower_properties(self, properties: list[str]) -> set[str]:
-        """The properties and all that the file declares to be a kind of them."""
+        """The properties and all that the file declares as their subproperties."""
         below: dict[str, list[str]] = defaultdict(list)
         for narrow, wide in self.by_property.get(_RDFS + "subPropertyOf", ()):
             if isinstance(wide, str):
@@ -101,7 +101,7 @@ class _Graph:
 
 
 def read(path: Path, syntax: str) -> Concepts:
-    """The concepts of an RDF file, in the order of their ids: the order of an RDF file means nothing."""
+    """The concepts of an RDF file, sorted by id, because the order of an RDF file has no meaning."""
     graph = _Graph(triples(path, syntax))
     hierarchy = set(_hierarchy(graph))
     concepts = _concepts(graph, {end for pair in hierarchy for end in pair})
@@ -109,7 +109,7 @@ def read(path: Path, syntax: str) -> Concepts:
 
 
 def _hierarchy(graph: _Graph) -> Iterator[tuple[str, str]]:
-    """(wider, narrower) between named things."""
+    """(broader, narrower) pairs of named resources."""
     for property in graph.with_narrower_properties(_UP):
         for narrow, start in graph.by_property.get(property, ()):
             yield from ((wide, narrow) for kind, wide in _parts(graph, start) if not kind)
@@ -117,14 +117,14 @@ def _hierarchy(graph: _Graph) -> Iterator[tuple[str, str]]:
         for wide, start in graph.by_property.get(property, ()):
             yield from ((wide, narrow) for kind, narrow in _parts(graph, start) if not kind)
     for narrow, start in graph.by_property.get(_OWL + "equivalentClass", ()):
-        if not _is_iri(start):  # a definition: it is one of these, and more
+        if not _is_iri(start):  # a definition: it is a subclass of these
             yield from ((wide, narrow) for kind, wide in _parts(graph, start) if not kind)
 
 
 def _parts(graph: _Graph, start: str | Name) -> Iterator[tuple[str, str]]:
-    """The named things in a class expression: ('', class) if it is one, (property, class) if it has one."""
+    """The named classes in a class expression: ('', class) for a superclass, (property, class) for a restriction."""
     waiting = [start] if isinstance(start, str) else []
-    seen: set[str] = set()  # expressions may share parts, and run in circles
+    seen: set[str] = set()  # expressions may share parts, and may be circular
     while waiting:
         node = waiting.pop()
         if node in seen:
@@ -145,7 +145,7 @@ def _is_iri(node: str | Name) -> bool:
 
 
 def _concepts(graph: _Graph, in_hierarchy: set[str]) -> dict[str, Concept]:
-    """From IRI to concept. Things without a label go by the last part of their IRI, if they are surely concepts."""
+    """IRI to concept. Resources without a label are named by the last part of their IRI if they are surely concepts."""
     found = {}
     properties = graph.by_property.keys() | {property for property, _ in graph.by_property[_RDFS + "subPropertyOf"]}
     for iri in sorted(graph.about.keys() | in_hierarchy):
@@ -172,14 +172,14 @@ def _names(graph: _Graph, iri: str) -> list[tuple[int, Name]]:
         for label in graph.about[iri].get(property, ()) if iri in graph.about else ():
             if isinstance(label, Name):
                 found.append((rank, label))
-            else:  # SKOS-XL: the label is a thing of its own
+            else:  # SKOS-XL: the label is a resource itself
                 forms = graph.about[label].get(_SKOSXL + "literalForm", ()) if label in graph.about else ()
                 found += [(rank, form) for form in forms if isinstance(form, Name)]
     return sorted(found, key=lambda pair: (pair[0], pair[1].text))
 
 
 def _associations(graph: _Graph, hierarchy: set[tuple[str, str]], concepts: dict[str, Concept]) -> list[Association]:
-    """Each bond between two concepts once, however often the file states it."""
+    """Each association between two concepts once, however often the file states it."""
     pairs = [(wide, narrow) for wide, narrow in hierarchy if wide in concepts and narrow in concepts and wide != narrow]
     made = {pair: Association(HIERARCHY, (concepts[pair[0]].id, concepts[pair[1]].id), True) for pair in pairs}
     others = {}
@@ -188,14 +188,14 @@ def _associations(graph: _Graph, hierarchy: set[tuple[str, str]], concepts: dict
         if property not in taken and one in concepts and other in concepts and one != other:
             kind = _kind(graph, property)
             first, second = (other, one) if property == _TYPE else (one, other)
-            if (kind, other, one) not in others:  # stated from both ends
+            if (kind, other, one) not in others:  # stated in both directions
                 others[kind, one, other] = Association(kind, (concepts[first].id, concepts[second].id))
     bonds = [*made.values(), *others.values()]
     return sorted(bonds, key=lambda bond: (not bond.hierarchy, bond.members, bond.kind))
 
 
 def _others(graph: _Graph) -> Iterator[tuple[str, str, str]]:
-    """(property, one, other) for all that may be an association: stated, restricted to, or declared for a property."""
+    """(property, one, other) for all possible associations: statements, restrictions, and domain and range."""
     for property, pairs in graph.by_property.items():
         yield from ((property, one, other) for one, other in pairs if isinstance(other, str))
     for property in (_RDFS + "subClassOf", _OWL + "equivalentClass"):
@@ -206,7 +206,7 @@ def _others(graph: _Graph) -> Iterator[tuple[str, str, str]]:
 
 
 def _kind(graph: _Graph, property: str) -> str:
-    """What people call a property."""
+    """The display name of a property."""
     if property == _TYPE:
         return INSTANCE_OF
     names = in_order(_names(graph, property))

@@ -1,4 +1,4 @@
-"""Read XML that anyone may have written: no entities, nothing fetched, bounded depth and size."""
+"""Read untrusted XML: no entities, nothing fetched, limited depth and size."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +11,11 @@ from lycosa.types import BadInput
 MOST_BYTES = 256 << 20
 _MOST_DEPTH = 50
 _CHUNK = 1 << 16
-_MOST_SILENT = 4 << 20  # bytes without a tag: the parser looks at an unfinished one anew with each chunk
+_MOST_SILENT = 4 << 20  # bytes without a tag: the parser rescans an unfinished one with each chunk
 
 
 def size_checked(path: Path, most: int = MOST_BYTES) -> Path:
-    """The path, if it is a file that we are ready to read."""
+    """The path, if it is a file of acceptable size."""
     if not path.is_file():
         raise BadInput(f"{path}: no such file")
     if path.stat().st_size > most:
@@ -24,21 +24,21 @@ def size_checked(path: Path, most: int = MOST_BYTES) -> Path:
 
 
 class _Root(Exception):
-    """Stops the look at the prolog; not an error."""
+    """Ends the scan of the prolog; not an error."""
 
 
 def root(path: Path) -> tuple[str, str]:
-    """Namespace and name of the root element. Whatever may stand before it and is not harmless is refused.
+    """Namespace and name of the root element. Anything before it that is not harmless is refused.
 
-    Entities can be declared nowhere else, so a file that passes has none, in any encoding: the parser that looks here
-    is the one that reads the rest. A DOCTYPE that only names its DTD is harmless, for the DTD is never fetched.
+    Entities can be declared nowhere else, so a file that passes has none, in any encoding: the same parser reads the
+    rest. A DOCTYPE that only names its DTD is harmless, because the DTD is never fetched.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
 
     def doctype(name: str, system: str | None, public: str | None, has_internal_subset: bool) -> None:
         if has_internal_subset:
             where = f"{path.name}:{parser.CurrentLineNumber}"
-            raise BadInput(f"{where}: a DOCTYPE with declarations inside is refused, for they may be entities")
+            raise BadInput(f"{where}: a DOCTYPE with declarations is refused, because they may be entities")
 
     def start(name: str, attributes: dict[str, str]) -> None:
         raise _Root(name)
@@ -53,13 +53,13 @@ def root(path: Path) -> tuple[str, str]:
         return namespace, name
     except expat.ExpatError as error:
         raise BadInput(f"{path.name}:{error.lineno}: {expat.ErrorString(error.code)}") from error
-    except (LookupError, ValueError) as error:  # an encoding that is none, or that the parser cannot read
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise BadInput(f"{path.name}: {error}") from error
-    raise BadInput(f"{path.name}: no XML in it")
+    raise BadInput(f"{path.name}: contains no XML")
 
 
 def children(path: Path) -> Iterator[ElementTree.Element]:
-    """The elements right below the root, whole, one at a time, with names freed from their namespace."""
+    """The elements directly below the root, complete, one at a time, with names stripped of their namespace."""
     root(size_checked(path))
     with path.open("rb") as file:
         try:
@@ -76,7 +76,7 @@ def _events(file: BinaryIO, name: str) -> Iterator[tuple[str, ElementTree.Elemen
         silent += len(chunk)
         for event in parser.read_events():
             silent = 0
-            yield event  # type: ignore[misc]  # other kinds of event were not asked for
+            yield event  # type: ignore[misc]  # other kinds of event were not requested
         if silent > _MOST_SILENT:
             raise BadInput(f"{name}: {_MOST_SILENT >> 20} MB without a tag")
     parser.close()
@@ -94,4 +94,4 @@ def _children(events: Iterator[tuple[str, ElementTree.Element]], name: str) -> I
             open_elements.pop()
             if len(open_elements) == 1:
                 yield element
-                open_elements[0].clear()  # what was read is not kept: memory stays flat
+                open_elements[0].clear()  # discard what was read: memory stays flat

@@ -1,4 +1,4 @@
-"""From the topics of a topic map to the concepts of a subject, as the standard's data model has them.
+"""From the topics of a topic map to the concepts of a subject, following the standard's data model.
 
 Topics that only name kinds of associations, roles, occurrences or scopes are vocabulary, not concepts of the subject.
 """
@@ -23,15 +23,15 @@ from lycosa.ontology.concepts import (
 from lycosa.types import BadInput
 
 OURS = "urn:x-lycosa:"
-PAGE = f"{OURS}page"  # the type of the topics that an export adds; they are results, not concepts
+PAGE = f"{OURS}page"  # the type of topics added by an export, which are results, not concepts
 RELEVANCE = f"{OURS}relevance"
 URL = f"{OURS}url"
 ABOUT = f"{OURS}about"  # the association between a page and a concept found on it
-CONCEPT = f"{OURS}concept"  # the role of the latter
-_MOST_ASSOCIATIONS = 2_000_000  # one element with n above and m below is n * m of them
+CONCEPT = f"{OURS}concept"  # the role of the concept in it
+_MOST_ASSOCIATIONS = 2_000_000  # one element with n players above and m below makes n * m associations
 LANGUAGE = "http://www.topicmaps.org/xtm/1.0/language.xtm#"
 
-_STANDARD = (  # published subjects that belong to the notation, never to the subject
+_STANDARD = (  # published subjects that belong to the notation, never to the subject matter
     OURS,
     "http://www.topicmaps.org/xtm/1.0/",
     "http://psi.topicmaps.org/",
@@ -46,7 +46,7 @@ _HIERARCHY = {
 _WIDER = {"superclass", "supertype", "broader", "broaderterm", "superordinate", "superordinateroletype"}
 _NARROWER = {"subclass", "subtype", "narrower", "narrowerterm", "subordinate", "subordinateroletype"}
 _find_language = re.compile(r"(?:language\.xtm#|iso/?639(?:-\d)?[/#]+|^#(?:lang-)?)([a-z]{2,3}(?:-[a-z]+)?)$").search
-_TWO_LETTERS = dict(  # published subjects write languages with three letters
+_TWO_LETTERS = dict(  # published subjects use three-letter language codes
     pair.split("=")
     for pair in """eng=en ger=de deu=de fre=fr fra=fr spa=es ita=it por=pt nor=no nob=nb nno=nn swe=sv dan=da fin=fi
     dut=nl nld=nl rus=ru jpn=ja chi=zh zho=zh kor=ko pol=pl tur=tr ara=ar""".split()
@@ -54,30 +54,30 @@ _TWO_LETTERS = dict(  # published subjects write languages with three letters
 
 
 class Topic(Struct):
-    """A topic as it stands in the file. A reference is '#id', an IRI, or '=IRI' for a resource that is the subject."""
+    """A topic as in the file. A reference is '#id', an IRI, or '=IRI' for a resource that is the subject itself."""
 
-    keys: list[str]  # references to itself, the id first
+    keys: list[str]  # its own references, the id first
     types: list[str] = field(default_factory=list)
     names: list[tuple[int, str, list[str]]] = field(default_factory=list)  # rank, text, scope
-    vocabulary: list[str] = field(default_factory=list)  # what it uses to name kinds and scopes
+    vocabulary: list[str] = field(default_factory=list)  # references used as types and scopes
 
 
 class Bond(Struct):
-    """An association as it stands in the file."""
+    """An association as in the file."""
 
     type: str
-    roles: list[tuple[str, list[str]]] = field(default_factory=list)  # kind of role, players
+    roles: list[tuple[str, list[str]]] = field(default_factory=list)  # role type, players
 
 
 class TopicMap(Struct):
-    """All references resolved within the file: what is not in it is nothing."""
+    """Resolves all references within the file; others are ignored."""
 
     topics: list[Topic] = field(default_factory=list)
     bonds: list[Bond] = field(default_factory=list)
-    owner: dict[str, int] = field(default_factory=dict)  # from reference to topic, once merged
+    owner: dict[str, int] = field(default_factory=dict)  # reference to topic, after merging
 
     def concepts(self, source: str) -> Concepts:
-        """The concepts and associations of the subject, in the order of the file."""
+        """The concepts and associations of the subject, in file order."""
         self._merge()
         skip = self._vocabulary()
         found = {
@@ -91,7 +91,7 @@ class TopicMap(Struct):
         return Concepts(found.values(), dict.fromkeys(made), source)
 
     def _merge(self) -> None:
-        """Make one topic of those that share an id, a subject identifier or an address."""
+        """Merge topics that share an id, a subject identifier or an address."""
         parent = list(range(len(self.topics)))
 
         def top(index: int) -> int:
@@ -110,13 +110,13 @@ class TopicMap(Struct):
                 whole.types += topic.types
                 whole.names += topic.names
                 whole.vocabulary += topic.vocabulary
-                self.topics[index] = Topic([])  # an empty place, so that the others keep theirs
+                self.topics[index] = Topic([])  # a placeholder, so that the others keep their index
 
     def _indices(self, references: Iterable[str]) -> set[int]:
         return {self.owner[name] for name in references if name in self.owner}
 
     def _vocabulary(self) -> set[int]:
-        """Topics that serve the notation and take part in nothing else, and pages found by an earlier crawl."""
+        """Topics that only serve as vocabulary, and pages found by an earlier crawl."""
         used = self._indices(name for topic in self.topics for name in topic.vocabulary)
         used |= self._indices(name for bond in self.bonds for name in (bond.type, *(role for role, _ in bond.roles)))
         players = self._indices(name for bond in self.bonds for _, players in bond.roles for name in players)
@@ -137,7 +137,7 @@ class TopicMap(Struct):
         return Concept(first.lstrip("#="), names, tuple(identifiers))
 
     def _language(self, scope: list[str]) -> str:
-        """The language that a name is limited to, empty if its scope names none."""
+        """The language of a name, empty if its scope names none."""
         for theme in scope:
             for key in self.topics[self.owner[theme]].keys if theme in self.owner else [theme]:
                 if found := _find_language(key.lower()):
@@ -145,7 +145,7 @@ class TopicMap(Struct):
         return ""
 
     def _associations(self, concepts: dict[int, Concept]) -> Iterator[Association]:
-        """Associations between concepts, in pairs where they are a hierarchy."""
+        """Associations between concepts; hierarchical ones in pairs."""
 
         def ids(references: Iterable[str]) -> list[str]:
             indices = [self.owner[name] for name in references if name in self.owner]
@@ -163,7 +163,7 @@ class TopicMap(Struct):
             yield from (Association(INSTANCE_OF, (one, concept.id)) for one in above)
 
     def _aliases(self, reference: str) -> set[str]:
-        """All that a kind of association or role is called, in letters only: 'superclasssubclass'."""
+        """All names of an association or role type, letters only: 'superclasssubclass'."""
         called = [reference]
         if reference in self.owner:
             topic = self.topics[self.owner[reference]]
@@ -171,13 +171,13 @@ class TopicMap(Struct):
         return {_letters(name) for name in [*called, *map(tail, called)]}
 
     def _label(self, reference: str) -> str:
-        """What people call a kind of association."""
+        """The display name of an association type."""
         if reference in self.owner and (names := self.topics[self.owner[reference]].names):
             return names[0][1]
         return spaced(tail(reference)).lower()
 
     def _sides(self, bond: Bond) -> tuple[list[str], list[str]]:
-        """Players above and below; where the roles do not tell, the first role is above."""
+        """Players above and below; if the roles do not say, the first role is above."""
         named = [self._aliases(role) for role, _ in bond.roles]
         above = [bool(aliases & _WIDER) for aliases in named]
         if not any(above):

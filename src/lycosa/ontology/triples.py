@@ -1,4 +1,4 @@
-"""Read RDF that anyone may have written, through rdflib: no entities, no remote contexts, nothing fetched."""
+"""Read untrusted RDF through rdflib: no entities, no remote contexts, nothing fetched."""
 
 import re
 import warnings
@@ -20,13 +20,13 @@ SYNTAXES = {
     ".n3": "turtle",
     ".trig": "trig",
 }
-_MOST_BYTES = 128 << 20  # a graph takes about twenty times its file in memory
+_MOST_BYTES = 128 << 20  # in memory a graph takes about twenty times the size of its file
 
-Triple = tuple[str, str, str | Name]  # an IRI is a string, a blank node a string with '_:' before it, a literal a Name
+Triple = tuple[str, str, str | Name]  # an IRI is a string, a blank node a string starting with '_:', a literal a Name
 
 
 def triples(path: Path, syntax: str) -> list[Triple]:
-    """Every statement of a file, named graphs and all."""
+    """Every statement of a file, including named graphs."""
     size_checked(path, _MOST_BYTES)
     try:
         import rdflib
@@ -34,23 +34,23 @@ def triples(path: Path, syntax: str) -> list[Triple]:
         raise BadInput(f"{path.name}: reading RDF needs: pip install 'lycosa[ontology]'") from error
     if syntax == "xml":
         root(path)  # refuses entities
-    normalise, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False  # '1e999999999' must not be written out
+    normalise, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False  # '1e999999999' must not be expanded
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # rdflib warns of its own use of itself
+            warnings.simplefilter("ignore")  # rdflib warns about its own deprecated calls
             graph = rdflib.Dataset(default_union=True)
             _fill(graph, path, syntax)
             return [(_plain(one), str(two), _plain(three)) for one, two, three in graph.triples((None, None, None))]  # type: ignore[misc]
     except BadInput:
         raise
-    except Exception as error:  # rdflib lets through whatever it stumbles over, AttributeError and IndexError included
+    except Exception as error:  # rdflib raises anything, including AttributeError and IndexError
         raise BadInput(_message(path.name, syntax, error)) from error
     finally:
         rdflib.NORMALIZE_LITERALS = normalise
 
 
 def _fill(graph: Any, path: Path, syntax: str) -> None:
-    base = f"file:///{path.name}"  # what relative names in the file are relative to; nobody opens it
+    base = f"file:///{path.name}"  # the base of relative names in the file; it is never opened
     if syntax != "json-ld":
         graph.parse(data=path.read_bytes(), format=syntax, publicID=base)
         return
@@ -68,7 +68,7 @@ def _plain(node: Any) -> str | Name:
 
 
 def _message(name: str, syntax: str, error: Exception) -> str:
-    """One line with the file and, where rdflib tells, the line."""
+    """One line with the file and, if rdflib says so, the line."""
     if isinstance(error, RecursionError):
         return f"{name}: nested too deeply"
     text = clean(str(error))

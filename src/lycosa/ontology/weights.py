@@ -1,4 +1,4 @@
-"""How much does each concept matter? Four weights, after what a concept is to the focus."""
+"""How much does each concept matter? Four weights, by its relation to the focus."""
 
 from collections.abc import Collection
 from typing import Annotated
@@ -11,11 +11,11 @@ Weight = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Weights(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a concept belongs to several of these, the highest counts."""
+    """If several apply to a concept, the highest counts."""
 
     focus: Weight = 1.0
-    hierarchy: Weight = 0.8  # right above or right below the focus
-    association: Weight = 0.5  # beside it by any other association
+    hierarchy: Weight = 0.8  # directly above or below a focal concept
+    association: Weight = 0.5  # linked to one by any other association
     rest: Weight = 0.1
 
 
@@ -23,7 +23,7 @@ _STANDARD = Weights()
 
 
 def roles(concepts: Concepts, focus: Collection[str]) -> dict[str, set[str]]:
-    """What each concept is to the focus: names of the four weights, always with `rest`."""
+    """The relations of each concept to the focus: names of the four weights, always including `rest`."""
     found = {concept.id: {"rest"} for concept in concepts}
     focus = set(focus)
     for wanted in focus:

@@ -1,6 +1,6 @@
 """Read a topic map: XTM 1.0, 2.0 and 2.1.
 
-Nothing is fetched: a reference to another file, `mergeMap` too, leads nowhere.
+Nothing is fetched: references to other files, including `mergeMap`, are ignored.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from lycosa.ontology.safe_xml import children
 from lycosa.ontology.topic_map import ABOUT, CONCEPT, PAGE, RELEVANCE, URL, Bond, Topic, TopicMap
 from lycosa.types import BadInput
 
-_RESOURCES = ("resourceRef", "subjectLocatorRef", "subjectLocator")  # the resource itself is meant, not its subject
+_RESOURCES = ("resourceRef", "subjectLocatorRef", "subjectLocator")  # the resource itself, not what it describes
 _REFERENCES = ("topicRef", "subjectIdentifierRef", "subjectIndicatorRef", *_RESOURCES)
 _IDENTITIES = ("itemIdentity", "subjectIdentifier", "subjectLocator")
 _XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
@@ -31,8 +31,8 @@ def read(path: Path) -> Concepts:
 
 
 def read_pages(path: Path) -> Iterator[tuple[str, str, float]]:
-    """Address, title and relevance of each page that an export has added to a topic map."""
-    kinds: dict[str, str] = {}  # from reference to what it means
+    """URL, title and relevance of each page that an export added to a topic map."""
+    kinds: dict[str, str] = {}  # reference to its meaning
     for element in children(path):
         if element.tag != "topic":
             continue
@@ -47,9 +47,9 @@ def read_pages(path: Path) -> Iterator[tuple[str, str, float]]:
 
 
 def read_subjects(path: Path) -> Iterator[tuple[str, str]]:
-    """Address of a page and id of a concept found on it, as an export has written them."""
+    """Pairs of page URL and concept id, as written by an export."""
     kinds: dict[str, str] = {}
-    pages: dict[str, str] = {}  # from reference to address
+    pages: dict[str, str] = {}  # reference to URL
     for element in children(path):
         if element.tag == "topic":
             topic = _topic(element, path.name)
@@ -69,7 +69,7 @@ def _number(occurrence: Element, file: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise BadInput(f"{file}: a relevance is no number: {text[:40]!r}") from error
+        raise BadInput(f"{file}: a relevance is not a number: {text[:40]!r}") from error
 
 
 def _means(occurrence: Element, meaning: str, kinds: dict[str, str], file: str) -> bool:
@@ -93,7 +93,7 @@ def _topic(element: Element, file: str) -> Topic:
 
 
 def _add_names(topic: Topic, element: Element, file: str) -> None:
-    """The base name and, behind it, its variants, of which those made for sorting are none."""
+    """The base name followed by its variants, except those for sorting."""
     scope = _references(element.find("scope"), file)
     topic.vocabulary += [*scope, *_kinds(element, file)]
     if text := _text(element.find("baseNameString")) or _text(element.find("value")):

@@ -1,4 +1,4 @@
-"""Write concepts as a topic map in XTM 2.0, so that any topic map tool can read what came from any ontology."""
+"""Write concepts as a topic map in XTM 2.0, so that topic map tools can read any ontology."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,17 +9,17 @@ from lycosa.ontology.topic_map import LANGUAGE
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n<topicMap xmlns="http://www.topicmaps.org/xtm/" version="2.0">\n'
 TAIL = "</topicMap>\n"
 _MODEL = "http://psi.topicmaps.org/iso13250/model/"
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML cannot say at all
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # not allowed in XML
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": " ", "\n": " ", "\t": " "})
 
 
 def escape(text: str) -> str:
-    """Text for an element or an attribute, on one line, without what XML cannot say."""
+    """Text for an element or an attribute, on one line, without characters that are not allowed in XML."""
     return _NOT_XML.sub("", text).translate(_ESCAPES)
 
 
 class _Ids:
-    """From whatever identifies something to an XML id of its own."""
+    """Maps anything that identifies something to a unique XML id."""
 
     def __init__(self) -> None:
         self._given: dict[str, str] = {}
@@ -38,16 +38,16 @@ class _Ids:
 
 
 def topic_ids(concepts: Concepts) -> dict[str, str]:
-    """From the id of each concept to that of its topic in the map."""
+    """The topic id of each concept in the map."""
     ids = _Ids()
     return {concept.id: ids[concept.id] for concept in concepts}
 
 
 def lines(concepts: Concepts) -> Iterator[str]:
-    """The whole map but HEAD and TAIL, so that more topics can follow."""
+    """The whole map without HEAD and TAIL, so that more topics can follow."""
     ids = _Ids()
     for concept in concepts:
-        ids[concept.id]  # concepts keep their ids, the others give way
+        ids[concept.id]  # concepts keep their ids; others are renamed
     yield from _vocabulary(concepts, ids)
     types: dict[str, list[str]] = {}
     for bond in concepts.associations:
@@ -61,14 +61,14 @@ def lines(concepts: Concepts) -> Iterator[str]:
 
 
 def _vocabulary(concepts: Concepts, ids: _Ids) -> Iterator[str]:
-    """The topics that the others refer to: languages, the hierarchy, and the other kinds of association."""
+    """The topics that others refer to: languages, the hierarchy, and the other kinds of association."""
     for language in sorted({name.language for concept in concepts for name in concept.names} - {""}):
         yield _marked(ids[f"language {language}"], f"{LANGUAGE}{language}")
     for name in ("supertype-subtype", "supertype", "subtype"):
         yield _marked(ids[f"model {name}"], f"{_MODEL}{name}")
     yield f'<topic id="{ids["role"]}"/>\n'
     kinds = dict.fromkeys(bond.kind for bond in concepts.associations if not bond.hierarchy)
-    kinds.pop(INSTANCE_OF, None)  # said in the topic itself
+    kinds.pop(INSTANCE_OF, None)  # stated in the topic itself
     for kind in kinds:
         yield f'<topic id="{ids[f"kind {kind}"]}"><name><value>{escape(kind)}</value></name></topic>\n'
 

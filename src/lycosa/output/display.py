@@ -1,4 +1,4 @@
-"""A few lines at the foot of a terminal that are written over and over, whatever size the terminal takes meanwhile."""
+"""A few lines at the bottom of a terminal that are updated in place, even if the terminal is resized."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-MOST_CELLS = 78  # of a line: shorter ones stay whole when a wide terminal is made narrower
+MOST_CELLS = 78  # per line: shorter lines stay unbroken when a wide terminal is made narrower
 
 
 class Display:
-    """Shows lines in place of those it showed before.
+    """Show lines in place of those shown before.
 
-    A terminal that is made narrower breaks the lines that stand there already, so before each change we count how many
-    rows they take at the present width.
+    A terminal that is made narrower wraps the existing lines, so before each update we count how many rows they take at
+    the current width.
     """
 
     def __init__(self, console: Console) -> None:
@@ -27,13 +27,13 @@ class Display:
         for line in cut:
             # a full row would leave the cursor in the next one
             line.truncate(max(1, min(MOST_CELLS, width - 1)), overflow="ellipsis")
-        with self._console:  # all at once: nobody sees the gap
+        with self._console:  # in one write, so that it does not flicker
             self._erase()
             self._console.print(Text("\n").join(cut), end="", soft_wrap=True, highlight=False)
         self._shown = [line.cell_len for line in cut]
 
     def close(self) -> None:
-        """Leave no trace; what is printed next stands where the lines stood."""
+        """Remove the lines; what is printed next takes their place."""
         self._erase()
         self._shown = []
 

@@ -1,4 +1,4 @@
-"""A file that a user named: written whole or not at all; whatever is in the way is one clear line."""
+"""Write a file completely or not at all; problems are reported in one clear line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,9 +11,9 @@ from lycosa.types import BadInput
 
 @contextmanager
 def replacing(out: Path) -> Iterator[BinaryIO]:
-    """A file that takes its name at the end, so that an older one of that name survives a failure.
+    """Write to a temporary file that is renamed at the end, so that an existing file survives a failure.
 
-    What is not a regular file (a pipe, a device) is written to as it is.
+    Anything but a regular file (a pipe, a device) is written to directly.
     """
     path = out.resolve()
     if path.is_dir() or not path.parent.is_dir():

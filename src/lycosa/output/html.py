@@ -1,4 +1,4 @@
-"""A report of one crawl as a single HTML file: nothing is loaded from elsewhere, words from the Web are escaped."""
+"""A report of one crawl as a single HTML file: nothing is loaded from elsewhere, text from the Web is escaped."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,13 +29,13 @@ pre { background: #f5f7f9; border-radius: .4rem; padding: 1rem; white-space: pre
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 0 2.5rem; }
 footer { margin-top: 2.5rem; color: #777; font-size: .85rem; }
 """
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # a second wall: no script and no request, whatever slips in
-_SECRET = re.compile("key|token|secret|password|auth|cookie|headers", re.I)  # names of keys whose values are not shown
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no script and no request, whatever slips through
+_SECRET = re.compile("key|token|secret|password|auth|cookie|headers", re.I)  # keys whose values are hidden
 _PASSWORD = re.compile(r"(\w+://)[^\s/@]+@")
 
 
 def page(name: str, state: str, report: Report, picture: str, settings: str, at: float) -> str:
-    """The whole file. `picture` is an <svg> element of our own, everything else is text."""
+    """The whole file. `picture` is an <svg> element drawn by us; everything else is text."""
     parts = [
         f"<h1>{_text(name)}</h1>\n<p class=state>{_text(state)}</p>",
         _totals(report),
@@ -45,7 +45,7 @@ def page(name: str, state: str, report: Report, picture: str, settings: str, at:
         _hosts(report),
         _learned(report.learned),
         f"<h2>crawl.toml</h2>\n<pre>{_text(settings, lines=True)}</pre>",
-        f"<footer>Made by Lycosa, {datetime.fromtimestamp(at):%Y-%m-%d %H:%M}.</footer>",
+        f"<footer>Written by Lycosa, {datetime.fromtimestamp(at):%Y-%m-%d %H:%M}.</footer>",
     ]
     body = "\n".join(filter(None, parts))
     return (
@@ -58,7 +58,7 @@ def page(name: str, state: str, report: Report, picture: str, settings: str, at:
 
 
 def without_secrets(settings: Any) -> Any:
-    """A configuration as it may be shown around: keys of search engines and passwords of proxies are left out."""
+    """A configuration that is safe to pass on: without API keys of search engines and passwords of proxies."""
     if isinstance(settings, dict):
         return {name: "..." if _SECRET.search(name) else without_secrets(value) for name, value in settings.items()}
     if isinstance(settings, list):
@@ -67,7 +67,7 @@ def without_secrets(settings: Any) -> Any:
 
 
 def _text(words: str, lines: bool = False) -> str:
-    """Somebody else's words: no markup, no control characters that could turn the text around."""
+    """Text from a stranger: escaped, and without control characters such as those that reverse its direction."""
     return escape("\n".join(map(printable, words.split("\n"))) if lines else printable(words))
 
 
@@ -133,7 +133,7 @@ def _columns(*tables: str) -> str:
 
 
 def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int]) -> str:
-    """Cells are HTML already. A column without any content is left out; without rows there is no table."""
+    """A table of cells that are already HTML. Empty columns are left out; without rows there is no table."""
     kept = list(rows)
     if not kept:
         return ""

@@ -13,7 +13,7 @@ from lycosa.types import BadInput
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_DRAWN = 60  # more rows than these nobody reads in a picture
+_MOST_DRAWN = 60  # more rows are unreadable in a picture
 _MOST_DEPTH = 50
 _MOST_RELATED = 5
 _MOST_LETTERS = 40
@@ -26,25 +26,25 @@ class Row(Struct, frozen=True):
 
     id: str
     depth: int
-    lasts: tuple[bool, ...] = ()  # is it, and is each one above it, the last of its siblings?
+    lasts: tuple[bool, ...] = ()  # for it and each of its ancestors: is it the last of its siblings?
     parent: int = -1  # its row
-    again: bool = False  # shown with all below it further up
+    again: bool = False  # already shown above, with everything below it
 
 
 def rows(concepts: Concepts) -> list[Row]:
-    """The hierarchy from its tops down, each concept's own tree once, however many ways lead to it."""
+    """The hierarchy from the top down; each concept's subtree is shown once, however many paths lead to it."""
     below = concepts.narrower()
     under = {id for narrow in below.values() for id in narrow}
     found: list[Row] = []
     seen: set[str] = set()
     tops = [concept.id for concept in concepts if concept.id not in under]
-    for start in [*tops, *below]:  # what is left after the tops runs in circles
+    for start in [*tops, *below]:  # what the top concepts do not reach is part of a cycle
         waiting = [] if start in seen else [Row(start, 0)]
         while waiting:
             row = waiting.pop()
             again = row.id in seen
             found.append(Row(row.id, row.depth, row.lasts, row.parent, again and bool(below[row.id])))
-            if not again and row.depth < _MOST_DEPTH:  # what lies deeper begins a tree of its own, further down
+            if not again and row.depth < _MOST_DEPTH:  # deeper concepts start another tree further down
                 seen.add(row.id)
                 last = len(below[row.id]) - 1
                 parts = [
@@ -56,7 +56,7 @@ def rows(concepts: Concepts) -> list[Row]:
 
 
 def tree_lines(concepts: Concepts, weights: Mapping[str, float]) -> list[str]:
-    """The hierarchy as a tree of lines, each with its weight and, behind a dash, what it is associated with."""
+    """The hierarchy as lines of text, each with its weight and, after a dash, its associations."""
     related = concepts.related()
     lines = []
     for row in rows(concepts):
@@ -73,7 +73,7 @@ def tree_lines(concepts: Concepts, weights: Mapping[str, float]) -> list[str]:
 
 
 class Lane(Struct, frozen=True):
-    """The associations of one kind that one concept has: a vertical line on the right that joins their rows."""
+    """All associations of one kind of one concept: a vertical line on the right that joins their rows."""
 
     kind: str
     rows: tuple[int, ...]  # from the top
@@ -81,7 +81,7 @@ class Lane(Struct, frozen=True):
 
 
 def lanes(concepts: Concepts, tree: list[Row]) -> list[Lane]:
-    """Lanes for all associations but the hierarchy; two share a column only where they do not meet."""
+    """Lanes for all associations except the hierarchy; two lanes share a column only if they do not overlap."""
     place: dict[str, int] = {}
     for at, row in enumerate(tree):
         place.setdefault(row.id, at)
@@ -99,13 +99,13 @@ def lanes(concepts: Concepts, tree: list[Row]) -> list[Lane]:
 
 
 def draw(concepts: Concepts, weights: Mapping[str, float], out: Path) -> None:
-    """The tree as a picture (PNG, SVG or PDF): darker is heavier, lines on the right are the other associations."""
+    """The tree as a picture (PNG, SVG or PDF): darker means a higher weight, lines on the right are associations."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise BadInput("a picture needs: pip install 'lycosa[plots]'") from error
     if out.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise BadInput(f"{out}: a picture ends in .png, .svg or .pdf")
+        raise BadInput(f"{out}: the file name must end in .png, .svg or .pdf")
     shown = _heaviest(concepts, weights)
     tree = rows(shown)
     found = lanes(shown, tree)
@@ -125,14 +125,14 @@ def draw(concepts: Concepts, weights: Mapping[str, float], out: Path) -> None:
     _draw_lanes(axes, found, kinds, ends)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+            warnings.simplefilter("ignore")  # characters missing from the font are drawn as boxes
             figure.savefig(out)
     except OSError as error:
         raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
 
 
 def _heaviest(concepts: Concepts, weights: Mapping[str, float]) -> Concepts:
-    """Of a large map only what weighs more than the rest."""
+    """Of a large map, show only concepts that weigh more than the rest."""
     if len(concepts) <= _MOST_DRAWN:
         return concepts
     least = min(weights.values())
@@ -163,7 +163,7 @@ def _draw_tree(axes: "Axes", tree: list[Row], labels: list[str], weights: list[f
 
 
 def _draw_lanes(axes: "Axes", found: list[Lane], kinds: list[str], ends: list[float]) -> None:
-    """Each kind in its colour, named below the tree."""
+    """Each kind of association in its own colour, with a legend below the tree."""
     color = {kind: f"C{at}" for at, kind in enumerate(kinds)}
     for lane in found:
         x = max(ends) + _LANE * (lane.column + 1)

@@ -1,4 +1,4 @@
-"""Did the next crawl do better than the last? The relevance of the pages of several crawls, side by side."""
+"""Did the second crawl do better than the first? The relevance of the pages of several crawls, side by side."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +14,12 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.visited import relevances
 
 BINS = 20  # steps of 5 from 0 to 100
-_BAR = 24  # letters of the longest bar
+_BAR = 24  # characters of the longest bar
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
 class Phase(Struct, frozen=True):
-    """One crawl: how many of its judged pages, as a share, fall into each step of relevance."""
+    """One crawl: the share of its judged pages in each bin of relevance."""
 
     name: str
     pages: int
@@ -28,7 +28,7 @@ class Phase(Struct, frozen=True):
 
 
 def histograms(folders: Sequence[Path], bins: int = BINS) -> list[Phase]:
-    """One phase a crawl folder, in the order given."""
+    """One phase per crawl folder, in the given order."""
     return [_phase(folder, bins) for folder in folders]
 
 
@@ -45,7 +45,7 @@ def _phase(folder: Path, bins: int) -> Phase:
 
 
 def draw_phases(phases: Sequence[Phase], console: Console) -> None:
-    """A row a step of relevance, a column a crawl: the share of its pages in percent, and a bar."""
+    """One row per bin of relevance, one column per crawl: the share of its pages in percent, and a bar."""
     table = Table("relevance", title="pages by relevance", title_justify="left", box=box.SIMPLE_HEAD)
     for phase in phases:
         table.add_column(Text(phase.name))
@@ -61,6 +61,6 @@ def draw_phases(phases: Sequence[Phase], console: Console) -> None:
 
 
 def bar(share: float) -> str:
-    """A bar from 0 to 1, to an eighth of a letter."""
+    """A bar from 0 to 1, with a resolution of an eighth of a character."""
     eighths = round(max(0.0, min(1.0, share)) * _BAR * 8)
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8 - 1] if eighths % 8 else "")

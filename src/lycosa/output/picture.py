@@ -1,4 +1,4 @@
-"""Draw the harvest of crawls over their pages: the share of relevant pages, and how many were found."""
+"""Plot the harvest of crawls against pages fetched: the share and the number of relevant pages."""
 
 import io
 import warnings
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("#1b6ca8", "#d1495b", "#3b8b5d", "#8d5aa8", "#c77f1a", "#2aa5a0", "#7a4a2b", "#556b2f")
-_POINTS = 1_000  # of a curve: more cannot be seen
-_WINDOW = 100  # pages: the harvest of the moment
+_POINTS = 1_000  # points per curve: more cannot be seen
+_WINDOW = 100  # pages: the recent harvest
 
-Curves = Mapping[str, Sequence[bool]]  # by the name of a crawl, for each of its pages: is it relevant?
+Curves = Mapping[str, Sequence[bool]]  # by name of the crawl: for each of its pages, is it relevant?
 
 
 def draw_harvest(curves: Curves, out: Path) -> None:
-    """As PNG or SVG, by the suffix of the file."""
+    """Write a plot as PNG or SVG, by the suffix of the file."""
     kind = out.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
-        raise BadInput(f"{out}: a picture ends in .png or .svg")
+        raise BadInput(f"{out}: the file name must end in .png or .svg")
     picture = _render(curves, kind)
     try:
         out.write_bytes(picture)
@@ -32,7 +32,7 @@ def draw_harvest(curves: Curves, out: Path) -> None:
 
 
 def harvest_svg(curves: Curves) -> str:
-    """An <svg> element, to stand inside a page."""
+    """The plot as an <svg> element to embed in a page."""
     text = _render(curves, "svg").decode()
     return text[text.index("<svg") :]
 
@@ -42,11 +42,11 @@ def _render(curves: Curves, kind: str) -> bytes:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise BadInput("a picture needs matplotlib: pip install 'lycosa[plots]'") from None
+        raise BadInput("plots need matplotlib: pip install 'lycosa[plots]'") from None
     file = io.BytesIO()
-    same: Any = {"svg.hashsalt": "lycosa", "svg.fonttype": "path"}  # the same crawl gives the same file, in any browser
+    same: Any = {"svg.hashsalt": "lycosa", "svg.fonttype": "path"}  # reproducible, and rendered the same in any browser
     with matplotlib.rc_context(same), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+        warnings.simplefilter("ignore")  # characters missing from the font are drawn as boxes
         figure = Figure(figsize=(10, 3.8), layout="constrained")
         _draw(curves, figure)
         metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
@@ -57,7 +57,7 @@ def _render(curves: Curves, kind: str) -> bytes:
 def _draw(curves: Curves, figure: "Figure") -> None:
     left, right = figure.subplots(1, 2)
     for at, (name, pages) in enumerate(curves.items()):
-        colour, name = _COLOURS[at % len(_COLOURS)], name.replace("$", r"\$")  # no formula, whatever a folder is called
+        colour, name = _COLOURS[at % len(_COLOURS)], name.replace("$", r"\$")  # a folder name is not a formula
         found = [0, *accumulate(map(int, pages))]
         marks = _marks(len(pages))
         rates = [found[mark] / mark for mark in marks]
@@ -79,6 +79,6 @@ def _draw(curves: Curves, figure: "Figure") -> None:
 
 
 def _marks(pages: int) -> list[int]:
-    """At which pages a curve is read."""
+    """The page numbers at which a curve is sampled."""
     steps = min(pages, _POINTS)
     return [round((step + 1) * pages / steps) for step in range(steps)]

@@ -1,4 +1,4 @@
-"""Show a crawl as it goes: a live display on a terminal, a plain line every few seconds elsewhere."""
+"""Show the progress of a crawl: a live display on a terminal, a plain line every few seconds elsewhere."""
 
 import contextlib
 import time
@@ -14,14 +14,14 @@ from lycosa.output.show import duration
 from lycosa.output.terminal import printable
 
 LINE_EVERY_S = 5.0
-_SPEED_OVER = 6  # reports: the speed of the moment
-_LEFT_OVER = 61  # reports: the time left should not jump about
-_TREND_FROM = 20  # pages: fewer make no trend
-_TREND_STEP = 0.1  # of the rate itself: less is no change
+_SPEED_OVER = 6  # reports: the current speed
+_LEFT_OVER = 61  # reports: enough to keep the estimated time left steady
+_TREND_FROM = 20  # pages: fewer do not make a trend
+_TREND_STEP = 0.1  # relative to the rate: smaller differences count as steady
 
 
 class Progress:
-    """Receives the summary about once a second; use it as a context."""
+    """Receives the summary about once a second; use it as a context manager."""
 
     def __init__(self, console: Console, title: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -45,7 +45,7 @@ class Progress:
             self._display.show(self._lines(summary))
         elif summary["ended"] or now - self._printed_at >= LINE_EVERY_S:
             self._printed_at = now
-            with contextlib.suppress(SystemExit):  # nobody reads any more (`| head`): the crawl goes on
+            with contextlib.suppress(SystemExit):  # the reader is gone (`| head`), but the crawl continues
                 self._console.print(Text(self.line(summary)), soft_wrap=True)
 
     def line(self, summary: dict[str, Any]) -> str:
@@ -65,7 +65,7 @@ class Progress:
         return f"{self._title}: {', '.join(parts)}"
 
     def _lines(self, summary: dict[str, Any]) -> list[Text]:
-        """What the live display shows: speed, harvest, the last good page, what is being waited for."""
+        """The live display: speed, harvest, the last relevant page, what the crawl is waiting for."""
         left = self._left(summary)
         good = summary.get("last_good") or {}
         errors = sum(summary["errors"].values())
@@ -95,7 +95,7 @@ class Progress:
         return f"{summary['pages']:,} of {limit:,}" if limit else f"{summary['pages']:,}"
 
     def _speed(self, summary: dict[str, Any]) -> float:
-        """Pages a second over the last few reports; at the end, and before there are two, over all the time spent."""
+        """Pages per second over the last few reports; over the whole run at the end, or with fewer than two reports."""
         recent = [*self._recent][-_SPEED_OVER:]
         if summary["ended"] or len(recent) < 2 or recent[-1][0] <= recent[0][0]:
             spent = summary.get("seconds", 0.0)
@@ -103,7 +103,7 @@ class Progress:
         return (recent[-1][1] - recent[0][1]) / (recent[-1][0] - recent[0][0])
 
     def _left(self, summary: dict[str, Any]) -> str:
-        """How long until the first of the limits is reached; empty while that cannot be told."""
+        """The estimated time until the first limit is reached; empty if it cannot be estimated."""
         limits = summary.get("limits", {})
         if summary["ended"] or summary.get("paused") or len(self._recent) < 2:
             return ""
@@ -118,7 +118,7 @@ class Progress:
 
 
 def _facts(*facts: tuple[str, str]) -> Text:
-    """Names and values in one line; a name without a value is a heading."""
+    """Names and values on one line; a name without a value is a heading."""
     parts = (
         Text.assemble((name, "dim"), " ", (value, "cyan")) if value else Text(name, style="bold")
         for name, value in facts
@@ -127,7 +127,7 @@ def _facts(*facts: tuple[str, str]) -> Text:
 
 
 def _harvest(summary: dict[str, Any]) -> str:
-    """The rate over all pages, and where it is going."""
+    """The harvest rate over all pages, and its trend."""
     overall = summary["harvest_rate"]
     pages, recent = summary.get("recent_pages", 0), summary.get("recent_harvest_rate", 0.0)
     if summary["ended"] or pages < _TREND_FROM or pages >= summary["pages"]:
@@ -138,5 +138,5 @@ def _harvest(summary: dict[str, Any]) -> str:
 
 
 def waits_for(summary: dict[str, Any]) -> str:
-    """Why nothing happens, when nothing happens; why it ended, when it ended."""
+    """What the crawl is waiting for, or why it ended."""
     return str(summary["ended"] or summary.get("status", ""))

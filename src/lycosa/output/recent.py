@@ -1,4 +1,4 @@
-"""How does the crawl do at the moment? The harvest of the last pages, and the last page on topic."""
+"""How is the crawl doing at the moment? The harvest of the last pages, and the last page on topic."""
 
 from collections import deque
 from typing import Any
@@ -9,7 +9,7 @@ PAGES = 100
 
 
 class Recent:
-    """A sink that remembers little."""
+    """A sink that remembers the last pages only."""
 
     def __init__(self) -> None:
         self._on_topic: deque[bool] = deque(maxlen=PAGES)
@@ -23,7 +23,7 @@ class Recent:
             self._good = {"url": visit.reply.url, "title": visit.page.title}
 
     def summary(self) -> dict[str, Any]:
-        """Of this run only: a run that has just begun has no trend yet."""
+        """For this run only: a run that has just started has no trend yet."""
         pages = len(self._on_topic)
         return {
             "recent_pages": pages,

@@ -1,4 +1,4 @@
-"""What a crawl brought, read from its folder: totals, harvest curve, best pages, errors, hosts, and why it stopped."""
+"""What a crawl found, read from its folder: totals, harvest curve, best pages, errors, hosts, and why it stopped."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,13 +29,13 @@ class BestPage(Struct, frozen=True):
 
 
 class SearchReport(Struct, frozen=True):
-    """How the crawl stands with its search engine."""
+    """The state of the search engine."""
 
     day: int = 0  # since the epoch
-    asked: int = 0  # on that day
+    asked: int = 0  # queries sent on that day
     failures: int = 0  # in a row
     rests_until: float = 0.0
-    trouble: str = ""  # what failed last
+    trouble: str = ""  # the last failure
 
 
 class LabelReport(Struct, frozen=True):
@@ -47,7 +47,7 @@ class LabelReport(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All that `lycosa show` tells."""
+    """Everything that `lycosa show` prints."""
 
     strategy: str
     ended: str
@@ -62,17 +62,19 @@ class Report(Struct, frozen=True):
     known: int
     waiting: int
     next_due: float
-    status: str  # what it waited for when it was last written down
+    status: str  # what the crawl was waiting for at the last commit
     errors: dict[str, int]
     refused: dict[str, int]
     curve: list[float]  # share of relevant pages among those fetched so far, at equal steps
     best: list[BestPage]
     hosts: list[HostReport]
-    n_hosts: int = 0  # all of them, also those not listed
-    search: SearchReport | None = None  # if it ever asked an engine
+    n_hosts: int = 0  # including those not listed
+    search: SearchReport | None = None  # if it ever queried an engine
     added_seeds: list[str] = []  # while it ran or between two runs
     excluded: list[str] = []  # hosts and patterns, in addition to crawl.toml
     labels: LabelReport | None = None  # if there are any
+    recall: str = ""  # how much of the topic has been found, in words
+    drift: str = ""  # how recent relevant pages differ from the first ones, if they do
     learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
 
 
@@ -113,7 +115,7 @@ def _labels(db: CrawlDb) -> LabelReport | None:
 
 
 def harvest_curve(pages: Sequence[bool], points: int) -> list[float]:
-    """Relevant pages among all fetched so far, read at `points` equal steps."""
+    """The share of relevant pages among those fetched so far, sampled at `points` equal steps."""
     if not pages:
         return []
     steps = min(points, len(pages))
@@ -127,7 +129,7 @@ def harvest_curve(pages: Sequence[bool], points: int) -> list[float]:
 
 
 def _hosts(db: CrawlDb) -> list[HostReport]:
-    """Those that gave most relevant pages first, counted by the address that answered."""
+    """The hosts with most relevant pages, by final URL."""
     relevant: dict[str, int] = {}
     for url, count in visited.count_relevant_by_address(db):
         name = url.split("/", 3)[2]

@@ -1,4 +1,4 @@
-"""What a table of results holds: a row for each page visited, or a row for each link found."""
+"""The rows of an exported table: one per visited page, or one per link."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -46,11 +46,11 @@ _LINKS: dict[str, Kind] = {
     "anchor": "text",
     "score": "real",
 }
-ALL = "all"  # stands for every column but the text, which has to be read from the WARC
+ALL = "all"  # every column except the text, which has to be read from the WARC
 
 
 def page_columns(names: Sequence[str], text: bool = False) -> Columns:
-    """Those named, or the usual ones; with the text, if it is wanted."""
+    """The named columns, or the default ones; plus the text if wanted."""
     return _chosen([*(names or _PLAIN), *([TEXT] if text else [])], _PAGES)
 
 
@@ -68,7 +68,7 @@ def _chosen(names: Sequence[str], known: dict[str, Kind]) -> Columns:
 
 
 def page_rows(db: CrawlDb, columns: Columns, wanted: Wanted, text_of: Callable[[str, int], str]) -> Rows:
-    """In the order of fetching. `text_of` reads the text of a page, given its WARC file and offset."""
+    """Pages in fetch order. `text_of` reads the text of a page, given its WARC file and offset."""
     kinds = [(at, kind) for at, kind in enumerate(columns.values()) if kind in ("yes", "shares")]
     text = list(columns).index(TEXT) if TEXT in columns else -1
     for found in page_cells(db, columns, wanted):

@@ -1,4 +1,4 @@
-"""Draw rules between classes: circles are classes, arrows rules, as wide as they are probable; the target is filled."""
+"""Draw rules between classes: circles are classes, arrows are rules, wider if more probable; the target is filled."""
 
 import warnings
 from collections.abc import Collection, Mapping
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rules = Mapping[str, Mapping[str, float]]
-_MOST_CLASSES = 14  # more circles than this cannot be read
-_MANY_CLASSES = 7  # from here on the ring grows and arrows are fewer, or their labels would cover each other
-_MOST_ARROWS, _FEWER_ARROWS = 4, 2  # from one class, besides those to the targets
-_LEAST = 0.05  # a rule less probable is not drawn
-_LETTERS = 13  # of a name
+_MOST_CLASSES = 14  # more circles are unreadable
+_MANY_CLASSES = 7  # from here on the ring grows and there are fewer arrows, or their labels would overlap
+_MOST_ARROWS, _FEWER_ARROWS = 4, 2  # per class, besides those to the targets
+_LEAST = 0.05  # less probable rules are not drawn
+_LETTERS = 13  # per name
 _RADIUS = 0.15
 _DARK, _GOAL, _PLAIN = "#24426b", "#f2b134", "#e8eef6"
 
@@ -29,7 +29,7 @@ def draw_rules(rules: Rules, scores: Mapping[str, float], targets: Collection[st
     except ImportError as error:
         raise BadInput("a picture needs: pip install 'lycosa[plots]'") from error
     if out.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise BadInput(f"{out}: a picture ends in .png, .svg or .pdf")
+        raise BadInput(f"{out}: the file name must end in .png, .svg or .pdf")
     shown = choose(rules, scores, targets)
     spots = places(shown)
     edge = _ring(len(shown)) + 3 * _RADIUS
@@ -39,7 +39,7 @@ def draw_rules(rules: Rules, scores: Mapping[str, float], targets: Collection[st
     axes.set_axis_off()
     every = {*rules, *(other for row in rules.values() for other in row)}
     more = f" ({len(shown)} of {len(every)} classes)" if len(shown) < len(every) else ""
-    axes.set_title(f"where the pages of a class link to{more}; below a name: what its links are worth", fontsize=11)
+    axes.set_title(f"where the pages of a class link to{more}; below each name: the score of its links", fontsize=11)
     for source in shown:
         for target, chance in strongest(rules.get(source, {}), shown, targets):
             _draw_rule(axes, spots[source], spots[target], chance)
@@ -51,14 +51,14 @@ def draw_rules(rules: Rules, scores: Mapping[str, float], targets: Collection[st
 def _save(figure: "Figure", out: Path) -> None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+            warnings.simplefilter("ignore")  # characters missing from the font are drawn as boxes
             figure.savefig(out, dpi=130)
     except OSError as error:
         raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
 
 
 def choose(rules: Rules, scores: Mapping[str, float], targets: Collection[str]) -> list[str]:
-    """Targets first, then the classes whose links are worth most, then those that are linked to."""
+    """Targets first, then the classes whose links score highest, then those that are linked to."""
     ruled = sorted(scores, key=lambda name: (-scores[name], name))
     linked = sorted({other for row in rules.values() for other in row})
     order = dict.fromkeys([*sorted(targets), *ruled, *sorted(rules), *linked])
@@ -72,12 +72,12 @@ def places(names: Collection[str]) -> dict[str, tuple[float, float]]:
 
 
 def _ring(classes: int) -> float:
-    """The radius that leaves as much room between many classes as between a few."""
+    """The radius that leaves as much space between many classes as between few."""
     return max(1.0, classes / (_MANY_CLASSES + 1))
 
 
 def strongest(row: Mapping[str, float], shown: Collection[str], targets: Collection[str]) -> list[tuple[str, float]]:
-    """The rules of a class that are drawn: all that lead to a target, and the most probable of the others."""
+    """The rules of a class to draw: all that lead to a target, and the most probable of the others."""
     rules = sorted(row.items(), key=lambda rule: (-rule[1], rule[0]))
     others = [rule for rule in rules if rule[0] in shown and rule[0] not in targets and rule[1] >= _LEAST]
     most = _MOST_ARROWS if len(shown) < _MANY_CLASSES else _FEWER_ARROWS
@@ -103,7 +103,7 @@ def _draw_rule(axes: "Axes", start: tuple[float, float], end: tuple[float, float
     first = start[0] + toward[0] * _RADIUS, start[1] + toward[1] * _RADIUS
     last = end[0] - toward[0] * _RADIUS, end[1] - toward[1] * _RADIUS
     axes.annotate("", last, first, arrowprops=arrow)
-    # near its start, where arrows of other classes are fewest; the curve swings to the right of its way
+    # near its start, where there are fewest other arrows; the curve bends to the right
     length = distance - 2 * _RADIUS
     part = min(0.33, 2.5 * _RADIUS / length)
     at, swing = part * length, 0.28 * part * (1 - part) * length
@@ -117,7 +117,7 @@ def _draw_loop(axes: "Axes", spot: tuple[float, float], style: Mapping[str, Any]
 
 
 def _outward(spot: tuple[float, float], by: float) -> tuple[float, float]:
-    """From a place on the ring away from its middle."""
+    """A position outside the ring, away from its centre."""
     factor = 1 + by / (hypot(*spot) or 1.0)
     return spot[0] * factor, spot[1] * factor
 
@@ -136,6 +136,6 @@ def _write(axes: "Axes", x: float, y: float, chance: float) -> None:
 
 
 def _short(name: str) -> str:
-    """The end of a path in the tree tells most."""
+    """The last part of a path in the tree is the most informative."""
     last = name.rpartition(".")[2] or name
     return last if len(last) <= _LETTERS else f"{last[: _LETTERS - 1]}…"

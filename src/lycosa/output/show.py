@@ -16,7 +16,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
 def chart(values: Sequence[float], height: int = 6) -> list[str]:
-    """A small plot of values in 0..1, one column a value, as lines of text with a scale on the left."""
+    """A small plot of values in 0..1, one column per value, as lines of text with a scale on the left."""
     top = max(values, default=0.0) or 1.0
     lines = []
     for row in range(height, 0, -1):
@@ -49,19 +49,19 @@ def draw(report: Report, console: Console, running: bool, now: float) -> None:
         console.print(Text(f"      └{'─' * len(report.curve)} {report.pages:,} pages", style="dim"))
     _draw_best(report, console)
     _draw_counts("errors", report.errors, console)
-    _draw_counts("links not let in", report.refused, console)
+    _draw_counts("links not queued", report.refused, console)
     _draw_hosts(report, console, now)
     for heading, weights in report.learned.items():
         _draw_learned(heading, weights, console)
 
 
 def status(report: Report, running: bool) -> str:
-    """Why it stopped, or what it does or waits for."""
+    """Why the crawl stopped, or what it is doing or waiting for."""
     if running:
         return f"running: {report.status}" if report.status else "running"
     if report.ended:
         return f"ended: {report.ended}"
-    return "interrupted: the same crawl command goes on where it was"
+    return "interrupted: the same crawl command continues it"
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
@@ -72,7 +72,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("relevant", f"{report.relevant:,} (harvest rate {report.harvest_rate:.3f})"),
         ("mean relevance", f"{report.mean_relevance:.3f}"),
         ("duplicates", f"{report.duplicates:,}"),
-        ("known URLs", f"{report.known:,}, of which {report.waiting:,} wait"),
+        ("known URLs", f"{report.known:,}, of which {report.waiting:,} are queued"),
+        *([("recall", report.recall)] if report.recall else []),
+        *([("drift", printable(report.drift))] if report.drift else []),
         *([("added seeds", _some(report.added_seeds))] if report.added_seeds else []),
         *([("labels", _labels(report.labels))] if report.labels else []),
         *([("excluded", _some(report.excluded))] if report.excluded else []),
@@ -96,7 +98,7 @@ def _some(names: Sequence[str], most: int = 20) -> str:
 
 
 def _search(search: SearchReport, now: float) -> str:
-    """Whether the engine answers; a crawl goes on without it, so nothing else tells."""
+    """Does the engine respond? A crawl continues without it, so nothing else would show it."""
     asked = f"{search.asked:,} queries on {datetime.fromtimestamp(search.day * 86_400, UTC):%Y-%m-%d}"
     if not search.failures:
         return asked
@@ -113,7 +115,7 @@ def _draw_best(report: Report, console: Console) -> None:
     table.add_column("page", overflow="fold")
     for page in report.best:
         title = f"{printable(page.title[:70])}\n" if page.title else ""
-        table.add_row(f"{page.relevance:.3f}", Text(f"{title}{page.url}"))  # a title is the page's own words: no markup
+        table.add_row(f"{page.relevance:.3f}", Text(f"{title}{page.url}"))  # a title comes from the page: no markup
     console.print(table)
 
 

@@ -14,7 +14,7 @@ from lycosa.output.phases import Phase, draw_phases, histograms
 from lycosa.output.report import Report
 from lycosa.output.show import chart, duration
 
-_CURVE = 24  # letters of a small curve
+_CURVE = 24  # characters of a small curve
 
 _ROWS: dict[str, Callable[[Report], str]] = {
     "strategy": lambda crawl: crawl.strategy,
@@ -42,7 +42,7 @@ class Beside(Struct, frozen=True):
 
 
 def names(folders: Sequence[Path]) -> list[str]:
-    """The names of folders, or their whole paths where two names are the same."""
+    """The names of folders, or their full paths if two names are the same."""
     short = [folder.name or folder.resolve().name for folder in folders]
     long = [name if short.count(name) == 1 else str(folder) for name, folder in zip(short, folders, strict=True)]
     return [name if long.index(name) == at else f"{name} ({at + 1})" for at, name in enumerate(long)]
@@ -54,7 +54,7 @@ def side_by_side(folders: Sequence[Path], reports: Sequence[Report]) -> list[Bes
 
 
 def draw_beside(crawls: Sequence[Beside], console: Console) -> None:
-    """A column a crawl: first the totals, then how many pages of which relevance."""
+    """One column per crawl: first the totals, then the number of pages by relevance."""
     table = Table("", title="totals", title_justify="left", box=box.SIMPLE_HEAD)
     for crawl in crawls:
         table.add_column(Text(crawl.name))
@@ -62,12 +62,14 @@ def draw_beside(crawls: Sequence[Beside], console: Console) -> None:
     for name, value in _ROWS.items():
         table.add_row(Text(name, style="dim"), *(Text(value(crawl.totals)) for crawl in crawls))
         if name == "harvest rate":
-            table.add_row(Text("  over the pages", style="dim"), *(_small(crawl.totals.curve, top) for crawl in crawls))
+            table.add_row(
+                Text("  by pages fetched", style="dim"), *(_small(crawl.totals.curve, top) for crawl in crawls)
+            )
     console.print(table)
     draw_phases([crawl.relevance for crawl in crawls], console)
 
 
 def _small(curve: Sequence[float], top: float) -> str:
-    """A curve in one line of text; `top` fills a letter."""
+    """A curve as one line of text; `top` is a full block."""
     step = max(1, -(-len(curve) // _CURVE))
     return chart([*curve[::step], top], 1)[0][7:-1]

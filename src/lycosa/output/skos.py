@@ -2,7 +2,7 @@
 
     SELECT ?page WHERE { ?page dct:subject ?concept . ?concept skos:prefLabel "endodontics"@en }
 
-Written by hand, page after page, so that a million of them cost time only.
+Written page by page, without a graph in memory, so that a million pages need no more memory than one.
 """
 
 import re
@@ -28,7 +28,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b
 
 
 def export(concepts: Concepts, pages: Iterable[Found], out: Path) -> int:
-    """Write the thesaurus and the pages, whole or not at all; how many pages there were."""
+    """Write the thesaurus and the pages, completely or not at all; return the number of pages."""
     count = 0
     iris = {concept.id: _concept_iri(concept) for concept in concepts}
     with replacing(out) as file:
@@ -56,7 +56,7 @@ def _thesaurus(concepts: Concepts, iris: dict[str, str]) -> Iterator[str]:
 
 
 def _labels(concept: Concept) -> Iterator[tuple[str, str]]:
-    """SKOS wants one preferred label in each language."""
+    """SKOS allows one preferred label per language."""
     preferred: set[str] = set()
     for name in concept.names:
         tag = f"@{name.language}" if _LANGUAGE.fullmatch(name.language) else ""

@@ -14,11 +14,11 @@ class Found(NamedTuple):
     url: str
     title: str
     relevance: float
-    concepts: Mapping[str, float] = {}  # ids, and what each added to the relevance; largest first
+    concepts: Mapping[str, float] = {}  # ids and their contributions to the relevance, largest first
 
 
 def found_pages(db: CrawlDb, concepts: Concepts, min_relevance: float = 0.0) -> Iterator[Found]:
-    """In the order of fetching. The verdict names concepts by their labels; a label that two share means both."""
+    """Relevant pages in fetch order. A verdict names concepts by label; a label shared by two concepts means both."""
     ids: dict[str, list[str]] = {}
     for concept in concepts:
         ids.setdefault(concept.label, []).append(concept.id)

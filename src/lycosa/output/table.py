@@ -1,4 +1,4 @@
-"""Rows as JSON lines, CSV or Parquet, a million of them in the memory of a few thousand."""
+"""Write rows as JSON lines, CSV or Parquet, with constant memory."""
 
 import csv
 import math
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("jsonl", "csv", "parquet")
-# text; whole and real numbers; yes or no; seconds since the epoch, written as a date; names with a number each
+# text; integers and floats; booleans; seconds since the epoch, written as a date; mappings of names to numbers
 Kind = Literal["text", "whole", "real", "yes", "date", "shares"]
 Columns = Mapping[str, Kind]
-Row = Sequence[Any]  # a cell for each column; None where there is nothing to say
+Row = Sequence[Any]  # one cell per column; None if there is no value
 _BATCH_ROWS = 20_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet would run such a cell
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet would run such a cell as a formula
 
 
 def write_table(rows: Iterable[Row], columns: Columns, format: str, out: Path | None) -> int:
-    """Write all rows and say how many; `out` is a file, or None or "-" for standard output.
+    """Write all rows and return their number; `out` is a file, or None or "-" for standard output.
 
-    A file appears only when it is complete: if anything fails before, an older one of that name stays.
+    A file appears only when it is complete: if anything fails, an existing file of that name is left as it was.
     """
     if format not in FORMATS:
         raise BadInput(f"unknown table format {format!r}: use {', '.join(FORMATS)}")
@@ -48,7 +48,7 @@ def write_table(rows: Iterable[Row], columns: Columns, format: str, out: Path | 
     except BrokenPipeError:  # the reader has seen enough
         raise
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try to flush once more at exit
         raise unwritable("standard output", error) from None
     return count
 
@@ -107,7 +107,7 @@ def arrow_table(rows: Iterable[Row], columns: Columns) -> "pa.Table":
 
 
 def _arrow(rows: Iterator[list[Any]], columns: Columns, what: str) -> "tuple[pa.Schema, Iterator[pa.RecordBatch]]":
-    """The types of the columns, and the rows in batches."""
+    """The schema, and the rows in batches."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -137,13 +137,13 @@ def _arrow(rows: Iterator[list[Any]], columns: Columns, what: str) -> "tuple[pa.
 
 
 def _cells(rows: Iterable[Row], columns: Columns) -> Iterator[list[Any]]:
-    """Cells that every format can hold: text that is Unicode, numbers that are numbers."""
+    """Cells that every format can hold: valid Unicode text, finite numbers."""
     texts, reals = _places(columns, "text"), _places(columns, "real")
     for row in rows:
         cells: list[Any] = list(row)
         for index in texts:
             if not cells[index].isascii():
-                cells[index] = cells[index].encode(errors="replace").decode()  # half a surrogate pair fits no file
+                cells[index] = cells[index].encode(errors="replace").decode()  # half a surrogate pair cannot be encoded
         for index in reals:
             if cells[index] is not None and not math.isfinite(cells[index]):
                 cells[index] = None

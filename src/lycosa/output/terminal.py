@@ -1,7 +1,7 @@
-"""All that goes to a terminal goes through here: nothing from the web may speak to it.
+"""All terminal output goes through here, so that nothing from the Web can control the terminal.
 
-Titles, URLs, labels and names come from strangers. A terminal obeys control characters in them (to write the clipboard,
-to hide or forge lines), and bidirectional marks make a text look like another one. Files and pipes get data as it is.
+Titles, URLs, labels and names come from strangers. Terminals obey control characters in them (to write the clipboard,
+to hide or forge lines), and bidirectional marks make a text look like another. Files and pipes get the data unchanged.
 """
 
 import codecs
@@ -20,20 +20,20 @@ _unsafe = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_HIDDEN}]")
 
 
 def clean(text: str) -> str:
-    """Without control characters but ends of lines and tabs, and without marks that change the order of letters."""
+    """Remove control characters except newlines and tabs, and marks that change the order of letters."""
     return _unsafe.sub(" ", text.replace("\r\n", "\n"))
 
 
 def printable(text: str) -> str:
-    """The same in one line."""
+    """The same on one line."""
     return text if text.isprintable() else clean(text).replace("\n", " ").replace("\t", " ")
 
 
 def console(stderr: bool = False, live: bool = True) -> Console:
-    """What every command draws with: styles are ours, text is cleaned, and no text is taken for markup. It counts as a
-    terminal if it is one, unless it shall not be `live`."""
+    """The console that every command prints to: text is cleaned and never interpreted as markup. It counts as a
+    terminal if it is one, unless `live` is false."""
     stream = sys.stderr if stderr else sys.stdout
-    file = stream.stream if isinstance(stream, Clean) else None  # styles are control sequences, so not through Clean
+    file = stream.stream if isinstance(stream, Clean) else None  # styles are control sequences, so they bypass Clean
     return _Screen(file=file, stderr=stderr, markup=False, emoji=False, force_terminal=None if live else False)
 
 
@@ -47,7 +47,7 @@ class _Screen(Console):
 
 
 class Clean(io.TextIOBase):
-    """A stream that cleans what is written to it, as text or as bytes in UTF-8."""
+    """A stream that cleans what is written to it, as text or as UTF-8 bytes."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -82,11 +82,11 @@ class _CleanBytes(io.RawIOBase):
         self._text.flush()
 
     def close(self) -> None:
-        """The stream below stays open."""
+        """Leave the wrapped stream open."""
 
 
 def guard_terminal() -> None:
-    """From now on what this process prints to a terminal is cleaned."""
+    """From now on, clean everything that this process prints to a terminal."""
     if sys.stdout.isatty() and not isinstance(sys.stdout, Clean):
         sys.stdout = Clean(sys.stdout)
     if sys.stderr.isatty() and not isinstance(sys.stderr, Clean):

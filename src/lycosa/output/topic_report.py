@@ -1,4 +1,4 @@
-"""How well does a topic tell pages apart? Figures, tables and a picture from true labels and verdicts."""
+"""How well does a topic separate pages? Figures, tables and a plot from true labels and verdicts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,35 +17,35 @@ from lycosa.types import BadInput, Verdict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_CURVES = 10  # more lines than this cannot be told apart
-_MOST_CELLS = 25  # classes of a confusion that still can be read as numbers
+_MOST_CURVES = 10  # more lines cannot be distinguished
+_MOST_CELLS = 25  # classes of a confusion matrix that can still be read as numbers
 
 
 class Measures(Struct, frozen=True):
-    """One label, or the target, against the rest. What cannot be said is None, not zero."""
+    """One label, or the target, against the rest. An undefined figure is None, not zero."""
 
     label: str
     pages: int
     precision: float | None
     recall: float | None
     f1: float | None
-    auc: float | None  # the chance that a page with the label is scored above one without
+    auc: float | None  # the probability that a page with the label is ranked above one without
 
 
 class Report(Struct, frozen=True):
-    """What a test found."""
+    """The results of a test."""
 
     pages: int
     target: Measures  # relevance and on_topic against the target's labels
     classes: list[Measures] = []  # probability and best class against each label
     macro_auc: float | None = None  # the mean over the labels
     accuracy: float | None = None  # best class = label
-    labels: list[str] = []  # rows and columns of the confusion
-    confusion: list[list[int]] = []  # pages with the label of the row that were given the class of the column
+    labels: list[str] = []  # rows and columns of the confusion matrix
+    confusion: list[list[int]] = []  # pages with the row's label that were assigned the column's class
 
 
 def measure(results: Sequence[tuple[str, Verdict]], target: Iterable[str]) -> Report:
-    """From labels and verdicts to figures; without classes in the verdicts only the target is measured."""
+    """Compute figures from labels and verdicts; if the verdicts have no classes, for the target only."""
     truth = np.array([label for label, _ in results])
     verdicts = [verdict for _, verdict in results]
     wanted = np.isin(truth, list(target))
@@ -77,18 +77,18 @@ def _measures(label: str, truth: NDArray[np.bool_], given: NDArray[np.bool_], sc
 
 
 def roc_auc(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> float | None:
-    """The chance that a true page is scored above a false one, a tie counting half; None where one side is empty."""
+    """The probability that a true page is ranked above a false one, ties counting half; None if one side is empty."""
     positives = int(truth.sum())
     pairs = positives * (len(truth) - positives)
     if not pairs:
         return None
     _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
-    rank = (np.cumsum(count) - (count - 1) / 2)[place]  # those of a tie share their mean rank
+    rank = (np.cumsum(count) - (count - 1) / 2)[place]  # tied scores share their mean rank
     return float((rank[truth].sum() - positives * (positives + 1) / 2) / pairs)
 
 
 def roc_curve(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Share of the false and of the true pages above each score, from the highest score down."""
+    """The shares of false and true pages above each score, from the highest score down."""
     order = np.argsort(-scores, kind="stable")
     last_of_tie = np.append(np.diff(scores[order]) != 0, True)
     hits = np.cumsum(truth[order])[last_of_tie]
@@ -97,7 +97,7 @@ def roc_curve(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[ND
 
 
 def tables(report: Report) -> list[Table]:
-    """What a person reads on the screen."""
+    """The tables to print."""
     figures = Table("label", *("pages", "precision", "recall", "F1", "ROC AUC"), title=f"{report.pages} pages")
     for column in figures.columns[1:]:
         column.justify = "right"
@@ -111,7 +111,7 @@ def tables(report: Report) -> list[Table]:
     if len(report.labels) > _MOST_CELLS:
         return [figures]
     columns = [str(number) for number in range(1, len(report.labels) + 1)]
-    confusion = Table("label", *columns, title="confusion", caption="columns: the class that was given")
+    confusion = Table("label", *columns, title="confusion", caption="confusion matrix (columns: assigned class)")
     for number, label, row in zip(columns, report.labels, report.confusion, strict=True):
         confusion.add_row(Text(f"{number} {label}"), *(str(count) if count else "." for count in row))
     return [figures, confusion]
@@ -122,13 +122,13 @@ def _shown(number: float | None) -> str:
 
 
 def draw(report: Report, results: Sequence[tuple[str, Verdict]], target: Iterable[str], path: Path) -> None:
-    """ROC curves and confusion as a PNG."""
+    """ROC curves and confusion matrix as a PNG."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
         raise BadInput(f"{path}: a plot needs matplotlib: pip install 'lycosa[plots]'") from None
-    with matplotlib.rc_context({"text.parse_math": False}):  # a label with dollar signs is not a formula
+    with matplotlib.rc_context({"text.parse_math": False}):  # a dollar sign in a label must not start a formula
         figure = Figure(figsize=(12, 5.5) if report.confusion else (6, 5.5), layout="constrained")
         spots = figure.subplots(1, 2 if report.confusion else 1, squeeze=False)[0]
         _draw_curves(spots[0], report, results, set(target))
@@ -168,4 +168,4 @@ def _draw_confusion(axes: "Axes", report: Report) -> None:
             for column in places:
                 shade = "white" if shares[row, column] > 0.5 else "black"
                 axes.text(column, row, f"{counts[row, column]:.0f}", ha="center", va="center", fontsize=7, color=shade)
-    axes.set(title="confusion", xlabel="class of the verdict", ylabel="label")
+    axes.set(title="confusion", xlabel="assigned class", ylabel="label")

@@ -1,4 +1,4 @@
-"""What does a URL wait for, and what is fetched instead? Read from crawl.db, where every waiting URL has its score."""
+"""Why is a queued URL not fetched yet, and what is fetched instead? Read from crawl.db."""
 
 import time
 
@@ -15,20 +15,20 @@ _SHOWN = 3
 
 
 class Waits(Struct, frozen=True):
-    """Where a URL stands among all that wait."""
+    """The position of a URL in the queue."""
 
     ahead: int  # URLs that are fetched first
     waiting: int
     first: list[tuple[str, float, int]]  # the best of those ahead, with their scores and bands
     host: str
-    rests_until: float = 0.0  # 0: its host may be asked
+    rests_until: float = 0.0  # 0: its host is due
     unread_robots: bool = False  # the robots.txt of its host is fetched first
-    refused: str = ""  # why nothing at all will be fetched: its host is closed, or it is out of scope
+    refused: str = ""  # why it will not be fetched at all: its host is closed, or it is out of scope
     ended: str = ""  # why the crawl is over
 
 
 def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
-    """How things stand for a waiting URL; `refused` says why the scope refuses it, if it does."""
+    """The state of a queued URL; `refused` says why the scope refuses it, if it does."""
     known = url_of(db, number)
     assert known, number
     host = host_of(db, urls.host(known.url))
@@ -49,16 +49,16 @@ def waits_for(waits: Waits) -> list[str]:
     """In plain words, one line each."""
     if waits.refused:
         return [f"It will not be fetched: {waits.refused}."]
-    lines = [f"{waits.ahead:,} of the {waits.waiting:,} URLs that wait come before it."]
+    lines = [f"{waits.ahead:,} of the {waits.waiting:,} queued URLs come before it."]
     if waits.ended:
         lines.append(f"The crawl is over: {waits.ended}.")
     if waits.rests_until:
         until = time.strftime("%H:%M:%S", time.localtime(waits.rests_until))
         lines.append(f"Its host {waits.host} rests until {until}.")
     if waits.unread_robots:
-        lines.append(f"The robots.txt of {waits.host} has to be read first.")
+        lines.append(f"The robots.txt of {waits.host} has to be fetched first.")
     if waits.first:
-        lines.append("The best of those:")
+        lines.append("The best of them:")
         scores = ["first" if band == Band.FIRST else f"{score:.4f}" for _, score, band in waits.first]
         lines += [f"  {score:>9}  {url}" for score, (url, _, _) in zip(scores, waits.first, strict=True)]
     return lines

@@ -1,4 +1,4 @@
-"""Why a URL was fetched, or still waits: the path of links from a seed, each score, the verdict and its reasons."""
+"""Why a URL was fetched, or is still queued: the path from a seed, the scores, the verdict and its reasons."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ _NAMED = {
 
 
 class Step(Struct, frozen=True):
-    """One URL on the path, as it was found and as it was judged."""
+    """One URL on the path: how it was found and judged."""
 
     id: int
     url: str
@@ -54,11 +54,11 @@ class Step(Struct, frozen=True):
 
 
 def read_path(db: CrawlDb, text: str) -> list[Step]:
-    """From the seed to the URL; BadInput if the crawl does not know it."""
+    """The path from the seed to the URL; BadInput if the crawl does not know it."""
     url = urls.from_person(text)
     path = path_to(db, url)
     if not path:
-        raise BadInput(f"{text}: this crawl does not know the URL")
+        raise BadInput(f"{text}: this crawl does not know this URL")
     visits = last_visits(db, [known.url for known in path])
     return [_step(db, known, visits.get(known.url)) for known in path[::-1]]
 
@@ -67,15 +67,15 @@ def _step(db: CrawlDb, known: KnownUrl, visit: LastVisit | None) -> Step:
     if visit:
         return Step(**known._asdict() | visit._asdict() | {"score": visit.score or 0.0})  # it is that of the visit
     closed = host_of(db, urls.host(known.url)).closed
-    fate = f"its host is closed: {closed}" if closed else "it waits"
+    fate = f"its host is closed: {closed}" if closed else "it is queued"
     return Step(*known, fate="reached by the redirect above" if known.is_done else fate)
 
 
 def scored(path: list[Step]) -> Scored:
-    """What a strategy must know to explain the score of the URL at the end of the path."""
+    """What a strategy needs to explain the score of the URL at the end of the path."""
     step = path[-1]
     pages = [page for page in path[:-1] if page.relevance is not None]
-    page = pages[-1] if pages and step.source else None  # a redirect may stand between them
+    page = pages[-1] if pages and step.source else None  # there may be a redirect between them
     source = path[-2].url if step.source and len(path) > 1 else ""
     link = Link(step.url, source, step.anchor, step.depth, origin=Origin(step.origin))
     verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
@@ -83,7 +83,7 @@ def scored(path: list[Step]) -> Scored:
 
 
 def draw_why(path: list[Step], console: Console, explanation: Explanation | None, waits: Waits | None = None) -> None:
-    """One sentence, the path, what it waits for, and the reasons of score and verdict."""
+    """One sentence, the path, what it is waiting for, and the reasons for score and verdict."""
     console.print(Text(printable(sentence(path[-1], explanation))), soft_wrap=True)
     if waits:
         for line in waits_for(waits):
@@ -93,19 +93,19 @@ def draw_why(path: list[Step], console: Console, explanation: Explanation | None
     if explanation and explanation.parts:
         total = f"{sum(explanation.parts.values()):.3f}"
         _draw_reasons(
-            f"what made the score ({explanation.total} {total}, the sum of these)", explanation.parts, console
+            f"contributions to the score ({explanation.total} {total}, the sum of these)", explanation.parts, console
         )
-    _draw_reasons("what moved the verdict", path[-1].why, console)
+    _draw_reasons("reasons for the verdict", path[-1].why, console)
 
 
 def sentence(step: Step, explanation: Explanation | None) -> str:
-    """In plain words."""
+    """The answer in one sentence."""
     if step.is_done and not step.n:
-        return "Not fetched by itself: a redirect led to it."
+        return "Not fetched separately: a redirect led to it."
     if step.comes_first:
         named = _NAMED[Origin(step.origin)]
         return f"Fetched because {named}." if step.n else f"Not fetched yet, though {named} and comes first."
-    because = f"because {explanation.because}" if explanation else "(its strategy does not say why)"
+    because = f"because {explanation.because}" if explanation else "(the strategy does not explain its scores)"
     if step.n:
         return f"{'Tried' if step.error else 'Fetched'} {because}."
     return f"Not fetched yet. Its score is {step.score:.4f} {because}."
@@ -126,7 +126,7 @@ def _draw_reasons(heading: str, reasons: Mapping[str, float], console: Console) 
 
 
 def _origin(step: Step) -> str:
-    """How the crawl came to know it."""
+    """How the crawl found the URL."""
     score = f"score {step.score:.4f}"
     match step.origin:
         case Origin.SEED:

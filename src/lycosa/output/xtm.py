@@ -1,8 +1,8 @@
-"""Give the topic map back with what was found: one topic for each relevant page, with its address and relevance, and
-an association with each concept found on it.
+"""Write the topic map with the results: one topic for each relevant page, with its address and relevance, and an
+association with each concept found on it.
 
-A topic map is copied byte for byte and the pages are added at its end, in its own version of XTM; any other ontology is
-written as XTM 2.0. Pages are written as they come, so that a million of them cost time only.
+A topic map is copied byte for byte and the pages are appended in its own version of XTM; any other ontology is written
+as XTM 2.0. Pages are streamed, so that a million pages need no more memory than one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,18 +24,18 @@ _XLINK = "http://www.w3.org/1999/xlink"
 
 
 class _Frame(Struct, frozen=True):
-    """The map to put pages into: all before their place, all behind it, and how it is written."""
+    """The map to insert pages into: everything before and after the insertion point, and its format."""
 
     before: bytes
     after: bytes
     encoding: str = "utf-8"
     prefix: str = ""  # of element names, with its colon
     is_first: bool = False  # XTM 1.0
-    xlink: str = ""  # XTM 1.0: what an element has to declare before it can refer
-    ids: Mapping[str, str] = {}  # from concept to topic, where they differ
+    xlink: str = ""  # XTM 1.0: the namespace declaration that an element needs for references
+    ids: Mapping[str, str] = {}  # concept id to topic id, where they differ
 
     def free_id(self) -> str:
-        """What no id of the map begins with."""
+        """A prefix that no id of the map starts with."""
         number, id = 1, "lycosa"
         while id.encode(self.encoding) in self.before:
             number, id = number + 1, f"lycosa{number + 1}"
@@ -43,7 +43,7 @@ class _Frame(Struct, frozen=True):
 
 
 def export(source: Path, concepts: Concepts, pages: Iterable[Found], out: Path) -> int:
-    """Write the map of `source`, which holds these concepts, and the pages; how many pages there were."""
+    """Write the map of `source`, which contains these concepts, and the pages; return the number of pages."""
     frame = _frame(source, concepts)
     count, id = 0, frame.free_id()
     topic = (_topics_1 if frame.is_first else _topics_2)(frame, id)
@@ -102,12 +102,12 @@ def _cut(source: Path, is_first: bool) -> _Frame:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16-le" if data[:2] == b"\xff\xfe" else "utf-16-be"
     if not data[end:].startswith("</".encode(encoding)):
-        raise BadInput(f"{source.name}: no topic in it")
+        raise BadInput(f"{source.name}: contains no topic")
     return _Frame(data[:end], data[end:], encoding, said["prefix"], is_first, said["xlink"] if is_first else "")
 
 
 def _kind(frame: _Frame, id: str, identifier: str) -> str:
-    """The topic that says what a page, an address or a relevance is."""
+    """The topic that defines the type of a page, an address or a relevance."""
     p, name = frame.prefix, identifier.rpartition(":")[2]
     if frame.is_first:
         reference = f'<{p}subjectIndicatorRef xlink:href="{identifier}"/>'
@@ -146,7 +146,7 @@ def _topics_1(frame: _Frame, kind: str) -> Callable[[str, str, str, float], str]
     def topic(id: str, url: str, title: str, relevance: float) -> str:
         resource = f'<{p}resourceRef xlink:href="{url}"/>'
         identity = f"<{p}subjectIdentity>{resource}</{p}subjectIdentity>"
-        # in XTM 1.0 topics with the same name in the same scope are one: a scope of its own keeps pages apart
+        # XTM 1.0 merges topics with the same name in the same scope; a separate scope keeps pages apart
         scope = f'<{p}scope><{p}topicRef xlink:href="#{id}"/></{p}scope>'
         name = f"<{p}baseName>{scope}<{p}baseNameString>{title}</{p}baseNameString></{p}baseName>"
         address = f"<{p}occurrence>{type_of('url')}{resource}</{p}occurrence>"
@@ -158,7 +158,7 @@ def _topics_1(frame: _Frame, kind: str) -> Callable[[str, str, str, float], str]
 
 
 def _abouts(frame: _Frame, kind: str, concepts: Concepts) -> Callable[[str, Iterable[str]], str]:
-    """What writes the associations between a page and its concepts."""
+    """A function that writes the associations between a page and its concepts."""
     p, href = frame.prefix, "xlink:href" if frame.is_first else "href"
     type_of, role, role_type = ("instanceOf", "member", "roleSpec") if frame.is_first else ("type", "role", "type")
 

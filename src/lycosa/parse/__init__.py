@@ -1,4 +1,4 @@
-"""From a Reply to a Page: HTML, sitemaps, and what parsers of other packages read."""
+"""From a Reply to a Page: HTML, sitemaps, and formats for which other packages provide parsers."""
 
 from lycosa.parse.by_type import HTML_TYPES, SITEMAP_TYPES, Parsers
 from lycosa.parse.guard import Guarded

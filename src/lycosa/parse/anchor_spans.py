@@ -1,7 +1,7 @@
-"""Where do the anchors stand among a page's words? A mark before and after each goes through the text with it.
+"""Where are the anchors among a page's words? A mark before and after each anchor is carried along with the text.
 
-So the text of a page is taken and split once, and not once for every anchor. The marks are control characters that no
-page holds but a freak; `unmarked` notices, and `without_marks` helps.
+So the text of a page is extracted and split once, not once per anchor. The marks are control characters that hardly
+any page contains; `unmarked` notices if one does, and `without_marks` removes them.
 """
 
 import re
@@ -10,16 +10,16 @@ from lycosa.text import LOWER_OR_SPACE, spaced, words
 
 START, END = "\x02", "\x03"
 
-Anchor = tuple[str, int, int]  # a link's words as they stand on the page, which are words[start:end] of it
+Anchor = tuple[str, int, int]  # the text of a link, and its position: words[start:end] of the page
 
 _KEEPING_MARKS = LOWER_OR_SPACE[:2] + b"\x02\x03" + LOWER_OR_SPACE[4:]
-_LONGEST_ANCHOR = 300  # characters; an <a> that nobody closed may hold half of the page
-_anchors = re.compile(f"{START}([^{START}{END}]*)").findall  # one within another ends the other, as if it had closed it
+_LONGEST_ANCHOR = 300  # characters; an unclosed <a> may contain half of the page
+_anchors = re.compile(f"{START}([^{START}{END}]*)").findall  # an anchor inside another ends the outer one
 _references = re.compile(rb"&#(?:0*[23](?!\d)|x0*[23](?![\da-f]));?", re.IGNORECASE)
 
 
 def unmarked(text: str, marks: int) -> tuple[str, list[str], list[Anchor]] | None:
-    """Text, words and anchors without the marks; None if there are not as many as there should be."""
+    """Text, words and anchors without the marks; None if the number of marks is wrong."""
     if text.count(START) != marks or text.count(END) != marks:
         return None
     found, spans = _split(spaced(text, _KEEPING_MARKS))
@@ -31,7 +31,7 @@ def unmarked(text: str, marks: int) -> tuple[str, list[str], list[Anchor]] | Non
 
 
 def _split(text: str) -> tuple[list[str], list[tuple[int, int]]]:
-    """The words of a text that is spaced out but for the marks, and from where to where the anchors are."""
+    """The words of a text that is separated by spaces except at the marks, and the positions of the anchors."""
     before, *parts = text.split(START)
     found = before.split()
     spans = []
@@ -51,11 +51,11 @@ def _in_one_line(text: str) -> str:
 
 
 def _cut(anchor: str, start: int) -> Anchor:
-    """The first words of a long anchor, up to a space: half a word would not be found among the page's words."""
+    """The start of a long anchor, up to a space: half a word would not be found among the page's words."""
     text = anchor[: _LONGEST_ANCHOR + 1].rpartition(" ")[0]
     return text, start, start + len(words(text))
 
 
 def without_marks(html: bytes) -> bytes:
-    """A page free of characters that look like our marks, written out or as references."""
+    """The page without characters that look like our marks, literal or as character references."""
     return _references.sub(b" ", html.replace(b"\x02", b" ").replace(b"\x03", b" "))

@@ -1,25 +1,25 @@
-"""What do a page's references mean? As `urls.Base.join`, with a memory: the pages of a site repeat their menus."""
+"""Resolve the references of a page, like `urls.Base.join` but with a cache: the pages of a site repeat their menus."""
 
 from lycosa.urls import Base, origin
 
-_LONGEST_URL = 10_000  # longer ones are data; what is too long to be asked is for the scope to say
+_LONGEST_URL = 10_000  # longer ones are data; the scope has its own limit
 _LONGEST_KEPT = 300
 
 
 class Addresses:
-    """Joins references for many pages. What means the same on every page of a site is worked out once."""
+    """Resolves references for many pages. What is the same on every page of a site is computed once."""
 
     def __init__(self, most: int = 50_000) -> None:
         self.most = most
         self._known: dict[str, str] = {}
 
     def of(self, url: str) -> "Address":
-        """What the references on the page at this URL are relative to."""
+        """The base for references on the page at this URL."""
         return Address(url, self._known, self.most)
 
 
 class Address:
-    """The address of one page."""
+    """The base URL of one page."""
 
     __slots__ = ("_base", "_known", "_most", "_origin")
 
@@ -30,7 +30,7 @@ class Address:
         self._most = most
 
     def join(self, reference: str) -> str:
-        """The canonical URL a reference means; empty if it means no web page, or one with an endless URL."""
+        """The canonical URL of a reference; empty if it is not a web page, or its URL is too long."""
         if reference[:1] == "/":  # relative to the site, not to the page
             key = reference + self._origin
         elif reference.startswith(("http://", "https://")):

@@ -1,4 +1,4 @@
-"""Which parser reads a reply? The content type decides, and the first tag where the type leaves it open."""
+"""Choose the parser for a reply: by content type, or by the first tag where the type leaves it open."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from lycosa.parse.sitemap import SITEMAP_ROOTS, SitemapParser, is_packed, root_e
 from lycosa.types import Page, Parser, Reply
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-SITEMAP_TYPES = (  # what sitemaps come as, beside HTML by mistake
+SITEMAP_TYPES = (  # content types of sitemaps, besides HTML by mistake
     "application/xml",
     "text/xml",
     "text/plain",
@@ -21,7 +21,7 @@ _SITEMAP_NAMES = ("sitemap", "urllist")
 
 
 class Parsers:
-    """One parser for whatever the web answers: HTML, sitemaps and what `others` can read; all else is a ValueError."""
+    """A parser for any reply: HTML, sitemaps and what `others` can read; anything else is a ValueError."""
 
     def __init__(
         self,
@@ -35,21 +35,21 @@ class Parsers:
         self.sandbox = Sandbox(self.html.max_links, self.html.robot, others=self.others)
 
     def parse(self, reply: Reply) -> Page:
-        """The page of a reply; ValueError with a short reason if nobody can read it, or if it would take too long."""
+        """The page of a reply; ValueError with a short reason if it cannot be read, or would take too long."""
         return self.sandbox.parse(reply) if self.is_heavy(reply) else self.parse_here(reply)
 
     def is_heavy(self, reply: Reply) -> bool:
-        """May parsing take so long that it is better done aside? Two pages in a hundred are that large."""
+        """May parsing take so long that it should be done in the sandbox? Two pages in a hundred are that large."""
         return len(reply.body) > HEAVY_BYTES or is_packed(reply.body)
 
     def parse_here(self, reply: Reply) -> Page:
-        """As `parse`, in this process, however long it takes."""
+        """Like `parse`, but in this process, however long it takes."""
         return self._parser(reply).parse(reply)
 
     def _parser(self, reply: Reply) -> Parser:
         body = reply.body
         kind = reply.content_type.partition(";")[0].strip().lower()
-        if kind in HTML_TYPES and body[:5] != b"<?xml":  # XHTML, or a sitemap under the wrong label
+        if kind in HTML_TYPES and body[:5] != b"<?xml":  # XHTML, or a sitemap with the wrong content type
             return self.html
         root = root_element(body)
         if root in SITEMAP_ROOTS:
@@ -64,7 +64,7 @@ class Parsers:
 
 
 def _is_named_sitemap(reply: Reply) -> bool:
-    """Does the last part of the path say so? Plain lines could be anything."""
+    """Does the last part of the path say that it is a sitemap? Plain lines could be anything."""
     path = (reply.url or reply.link.url).partition("?")[0]
     name = path.rpartition("/")[2].lower()
     return any(word in name for word in _SITEMAP_NAMES)

@@ -1,69 +1,88 @@
-"""Parse the pages of a crawl so that none can stop it: costly ones aside, and the one we died of with them.
+"""Parse the pages of a crawl so that none can stop it: expensive and suspicious ones in a sandbox.
 
-Before each parse the fingerprint of the URL is written to a small file. Whatever page stands there when a crawl starts
-was the last one before a kill or a crash; it may have been the cause, so from then on it is parsed in the sandbox.
+Before a page is parsed, the fingerprint of its URL is written to a small file, and it is wiped out when the page's turn
+is over. Whatever stands there when a crawl starts was in the works at a kill or a crash, and may have been the cause.
+From then on it is parsed in the sandbox, and after three such ends it is given up.
 """
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import weakref
+from collections import Counter
 from collections.abc import Awaitable
 from pathlib import Path
 
-import xxhash
-
 from lycosa.parse.by_type import Parsers
-from lycosa.types import Page, Reply
+from lycosa.types import Page, Reply, TooCostly
 
 NAME = "crawl.parsing"
-_SIZE = 16  # bytes of a fingerprint: the file holds the current one, then those under suspicion
+MOST_TRIES = 3
+_SIZE = 16  # bytes of a fingerprint: the file holds the current one, then each of the others once for every try
 _MOST = 1_000
+_NOBODY = bytes(_SIZE)
 
 
 class Guarded:
-    """`parse` gives a page at once, or, where it may take long, something to wait for."""
+    """`parse` returns a page, or an awaitable if parsing may take long."""
 
     def __init__(self, inner: Parsers, folder: Path) -> None:
         self.inner = inner
         self.folder = folder
         self._file: int | None = None  # -1: it cannot be had
-        self._suspects: set[bytes] = set()
+        self._tries: Counter[bytes] = Counter()  # how often a run ended while it worked on a page
 
     def parse(self, reply: Reply) -> Page | Awaitable[Page]:
+        """TooCostly if the page was tried too often."""
         if self._file is None:
             self._file = self._open()
-        key = xxhash.xxh3_128_digest(reply.link.url.encode())
-        if key in self._suspects or self.inner.is_heavy(reply):
-            return self._parse_aside(reply)
-        with contextlib.suppress(OSError):  # a full disk is for those to report who store what matters
-            os.pwrite(self._file, key, 0)
+        key = hashlib.blake2b(reply.link.url.encode(), digest_size=_SIZE).digest()  # no URL can be made to share it
+        tries = self._tries.get(key, 0)
+        if tries >= MOST_TRIES:
+            raise TooCostly(f"given up after {tries} tries: each time the crawl ended while it worked on this page")
+        if tries or self.inner.is_heavy(reply):
+            return self._parse_aside(reply, key)
+        self._begin(key)
         return self.inner.parse_here(reply)
 
-    async def _parse_aside(self, reply: Reply) -> Page:
+    async def _parse_aside(self, reply: Reply, key: bytes) -> Page:
         try:
-            return await asyncio.to_thread(self.inner.sandbox.parse, reply)
+            page = await asyncio.to_thread(self.inner.sandbox.parse, reply)
+            self._begin(key)  # it is not over: judge and strategy come next
+            return page
         except OSError:  # there is no room for another process now, which is not the page's fault
+            self._begin(key)
             return self.inner.parse_here(reply)
         except asyncio.CancelledError:
-            self.inner.sandbox.close()  # or the end of the crawl would have to wait for it
+            self.inner.sandbox.close()  # or the crawl would have to wait for it at the end
             raise
 
+    def _begin(self, key: bytes) -> None:
+        """Note the page until the loop gets to something else: by then it is parsed, judged and stored."""
+        self._write(key)
+        with contextlib.suppress(RuntimeError):  # no loop: then the next page takes its place
+            asyncio.get_running_loop().call_soon(self._write, _NOBODY)
+
+    def _write(self, key: bytes) -> None:
+        with contextlib.suppress(OSError):  # a full disk is for those to report who store what matters
+            os.pwrite(-1 if self._file is None else self._file, key, 0)
+
     def _open(self) -> int:
-        """On the first page: by then the folder is ours. Without the file a crawl is only less safe."""
+        """Open the file with the first page, when we hold the lock. Without the file a crawl is only less safe."""
         with contextlib.suppress(OSError):
             file = os.open(self.folder / NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             weakref.finalize(self, _close, file)
             held = os.pread(file, _SIZE * _MOST, 0)
             known = (held[at : at + _SIZE] for at in range(0, len(held), _SIZE))
-            self._suspects = {key for key in known if len(key) == _SIZE and any(key)}
-            os.pwrite(file, bytes(_SIZE) + b"".join(sorted(self._suspects)), 0)
+            self._tries = Counter(key for key in known if len(key) == _SIZE and key != _NOBODY)
+            os.pwrite(file, _NOBODY + b"".join(sorted(self._tries.elements())), 0)
             return file
         return -1
 
 
 def _close(file: int) -> None:
-    """An orderly end leaves nothing to suspect."""
+    """Clear the file: after an orderly end no page is suspicious."""
     with contextlib.suppress(OSError):
-        os.pwrite(file, bytes(_SIZE), 0)
+        os.pwrite(file, _NOBODY, 0)
     os.close(file)

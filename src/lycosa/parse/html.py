@@ -1,7 +1,7 @@
 """From HTML to a Page: title, text, words and links.
 
-The tree is built and walked in C, and Python sees only the nodes of links: an object for every node would cost more
-than all the rest. So the text is taken in one piece, with marks around the anchors.
+The tree is built and walked in C, and Python only sees the nodes of links: an object per node would cost more than
+everything else. So the text is extracted in one piece, with marks around the anchors.
 """
 
 import re
@@ -14,7 +14,7 @@ from lycosa.parse.charset import to_utf8
 from lycosa.parse.links import Finds
 from lycosa.parse.notes import Notes, forbids_following, language
 from lycosa.parse.simhash import simhash
-from lycosa.parse.strip_tags import thin
+from lycosa.parse.strip_tags import strip_tags
 from lycosa.types import Page, Reply
 
 _LONGEST_TITLE = 500
@@ -22,25 +22,25 @@ _QUIET = int(LexborDocumentOptions.WO_EVENTS)
 
 
 class HtmlParser:
-    """Reads HTML as a browser would that shows no pictures and runs no scripts. Broken HTML is HTML."""
+    """Reads HTML like a browser without images and scripts. Broken HTML is HTML too."""
 
     def __init__(self, max_links: int = 5000, robot: str = "lycosa") -> None:
         self.max_links = max_links
-        self.robot = re.sub(r"[^\w-]", "", robot.lower())  # by this name a page's robots meta tag may address us
+        self.robot = re.sub(r"[^\w-]", "", robot.lower())  # the name by which a robots meta tag may address us
         self._addresses = Addresses()
 
     def parse(self, reply: Reply) -> Page:
         """The page of a reply; ValueError if it cannot be read."""
-        html = thin(to_utf8(reply.body, reply.content_type))
+        html = strip_tags(to_utf8(reply.body, reply.content_type))
         page = self._read(html, reply)
-        if page is None:  # it holds our marks, or links in an element that no reader sees
+        if page is None:  # it contains our marks, or links in an invisible element
             page = self._read(without_marks(html), reply, hide=True)
         if page is None:
-            raise ValueError("the anchors of the page cannot be told apart")
+            raise ValueError("the anchors of the page cannot be separated")
         return page
 
     def _read(self, html: bytes, reply: Reply, hide: bool = False) -> Page | None:
-        """The page, or None if its anchors cannot be found again in its text."""
+        """The page, or None if its anchors cannot be located in its text."""
         tree = _tree(html)
         url = reply.url or reply.link.url
         finds = Finds(url, reply.link.url, Notes(self.robot), self._addresses, self.max_links)
@@ -70,7 +70,7 @@ def _tree(html: bytes) -> LexborHTMLParser:
 
 
 def _read_tree(tree: LexborHTMLParser, finds: Finds, hide: bool) -> str:
-    """Let `finds` have what is in the tree; the text, with marks around the anchors."""
+    """Collect links in `finds` and return the text with marks around the anchors."""
     root, head, body = tree.root, tree.head, tree.body
     if root is not None:
         given = root.attributes
@@ -88,7 +88,7 @@ def _read_tree(tree: LexborHTMLParser, finds: Finds, hide: bool) -> str:
 
 
 def _title(tree: LexborHTMLParser) -> str:
-    """The title in one line; broken markup may have moved it into the body."""
+    """The title on one line; broken markup may have moved it into the body."""
     node = tree.head.css_first("title") if tree.head is not None else None
     if node is None:
         node = tree.css_first("body title:not(svg title)")

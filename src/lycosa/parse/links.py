@@ -1,4 +1,4 @@
-"""Which links does a page offer? One walk over its tree finds them, and marks their anchors."""
+"""Find the links of a page in one walk over its tree, and mark their anchors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,16 +18,16 @@ Given = Mapping[str, str | None]  # the attributes of a tag
 
 
 class Finds:
-    """The links of one page while it is read: URL and node of every anchor, URL and label of every other."""
+    """The links of one page while it is parsed: URL and node of every anchor, URL and label of every other link."""
 
     def __init__(self, url: str, also: str, notes: Notes, addresses: Addresses, most: int) -> None:
         self.notes = notes
         self.most = most
         self.anchors: list[tuple[str, LexborNode]] = []
         self.others: list[tuple[str, str]] = []
-        self.any_hidden = False  # links in what was taken away, whose marks went with it
+        self.any_hidden = False  # links in removed elements, whose marks were removed with them
         self._url = url
-        self._own = {"", url, also}  # a link to the page itself is none
+        self._own = {"", url, also}  # links to the page itself are ignored
         self._addresses = addresses
         self._address = addresses.of(url)
 
@@ -37,13 +37,13 @@ class Finds:
             self._note(node.tag or "", node.attributes)
 
     def hide(self, body: LexborNode) -> None:
-        """Take away what no reader sees, before the walk, so that no links are found in it."""
+        """Remove invisible elements before the walk, so that no links are found in them."""
         for node in body.css(_ALL_UNSEEN):
             node.decompose(recursive=False)
 
     def read_body(self, body: LexborNode) -> None:
-        """Find the links, mark the anchors and take away what no reader sees."""
-        anchors, most = self.anchors, self.most * 4  # with repetitions
+        """Find the links, mark the anchors and remove invisible elements."""
+        anchors, most = self.anchors, self.most * 4  # may repeat
         for node in body.css(_IN_BODY):
             tag = node.tag or ""
             if tag == "a":
@@ -59,7 +59,7 @@ class Finds:
                 self._read_rare(tag, node)
 
     def read_frames(self, root: LexborNode) -> None:
-        """A page without body: its frames are all it has."""
+        """A page without a body has only its frames."""
         for node in root.css("frame[src]"):
             given = node.attributes
             self._other(self._address.join(given["src"] or ""), given.get("title"))
@@ -75,7 +75,7 @@ class Finds:
             self._note(tag, given)
 
     def _target(self, given: Given) -> str:
-        """The URL of an <a> or <area>; empty if it is not to be followed."""
+        """The URL of an <a> or <area>; empty if it must not be followed."""
         href = given.get("href") or given.get("xlink:href")
         if not href or href[0] == "#":
             return ""
@@ -97,11 +97,11 @@ class Finds:
 
     @property
     def canonical(self) -> str:
-        """The URL that the page gives as its own; empty if it gives none."""
+        """The canonical URL that the page states; empty if none."""
         return self._address.join(self.notes.canonical) if self.notes.canonical else ""
 
     def links(self, anchors: Sequence[Anchor], source: str, depth: int) -> list[Link]:
-        """Each URL once, in the order of the page, with its first anchor that has words; else a label will do."""
+        """Each URL once, in page order, with its first anchor that has words; otherwise with a label."""
         links: dict[str, Link] = {}
         mute: dict[str, list[LexborNode]] = {}
         for (url, node), (anchor, start, end) in zip(self.anchors, anchors, strict=True):
@@ -127,7 +127,7 @@ class Finds:
 
 
 def _holds_links(unseen: LexborNode) -> bool:
-    """Nearly always it holds one text and nothing else, but a <select> can hold links, and a <style> within <svg>."""
+    """Nearly always it contains text only, but a <select> can contain links, and so can a <style> within <svg>."""
     child = unseen.first_child
     if child is None or (child.next is None and child.is_text_node):
         return False
@@ -135,7 +135,7 @@ def _holds_links(unseen: LexborNode) -> bool:
 
 
 def _label(anchor: LexborNode) -> str:
-    """What stands for the text of a link without any: its picture's alternative text, or its title."""
+    """The substitute for a missing link text: the alternative text of its image, or its title."""
     labels: Iterable[str | None] = (image.attributes.get("alt") for image in anchor.css("img[alt]"))
     for label in (*labels, anchor.attributes.get("title")):
         words = (label or "").split()

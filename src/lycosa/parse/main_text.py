@@ -1,22 +1,22 @@
-"""What a page says, without what surrounds it: navigation, footers, forms."""
+"""The main text of a page, without navigation, footers and forms."""
 
 from collections.abc import Callable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from lycosa.parse.charset import to_utf8
-from lycosa.parse.strip_tags import thin
+from lycosa.parse.strip_tags import strip_tags
 
 _MAIN = ("main", "[role=main]", "article")
 _UNSEEN = "script, style, noscript, template, iframe, svg, select, button, textarea"
-_LEAST_LINKS, _LINKED = 3, 0.8  # a list of so many links, which are so much of its text, is a menu
+_LEAST_LINKS, _LINKED = 3, 0.8  # a list with this many links that make up this share of its text is a menu
 _AROUND = "nav, aside, footer, form, [role=navigation], [role=banner], [role=contentinfo], [hidden]"
 
 
 def main_text(body: bytes, content_type: str) -> str:
-    """The text of the element that the page marks as its main one, else of all but what is marked as surroundings."""
+    """The text of the element that the page marks as its main one, otherwise of everything except its surroundings."""
     try:
-        tree = LexborHTMLParser(thin(to_utf8(body, content_type)))
+        tree = LexborHTMLParser(strip_tags(to_utf8(body, content_type)))
     except SelectolaxError:
         return ""
     if tree.body is None:
@@ -26,11 +26,11 @@ def main_text(body: bytes, content_type: str) -> str:
     main = _main(tree.body)
     _drop(main or tree.body, _AROUND if main else f"{_AROUND}, header")
     _drop(main or tree.body, "ul, ol", _is_menu)
-    return _text(main or tree.body) or whole  # a page may be nothing but a form
+    return _text(main or tree.body) or whole  # a page may consist of a form only
 
 
 def _main(body: LexborNode) -> LexborNode | None:
-    """Several of one kind are a list of teasers, none of which is the main one."""
+    """The main element; several of one kind are a list of teasers, none of which is the main one."""
     for selector in _MAIN:
         found = body.css(selector)
         if len(found) == 1 and _text(found[0]):
@@ -39,7 +39,7 @@ def _main(body: LexborNode) -> LexborNode | None:
 
 
 def _is_menu(node: LexborNode) -> bool:
-    """A list that is links and hardly anything else."""
+    """Is it a list of links and hardly anything else?"""
     links = node.css("a")
     return len(links) >= _LEAST_LINKS and sum(map(_letters, links)) > _LINKED * _letters(node)
 
@@ -49,7 +49,7 @@ def _letters(node: LexborNode) -> int:
 
 
 def _drop(node: LexborNode, selector: str, when: Callable[[LexborNode], bool] = lambda node: True) -> None:
-    """Innermost first, each once: what was inside a node that is gone must not be touched any more."""
+    """Remove nodes, innermost first and each once, because nodes inside a removed one must not be touched."""
     found = {one.mem_id: one for one in node.css(selector) if when(one)}
     for one in reversed(found.values()):
         one.decompose()

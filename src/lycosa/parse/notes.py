@@ -1,10 +1,10 @@
-"""What does a page say about itself? Its base, its own address, its language, and whether its links may be followed."""
+"""What a page says about itself: base, canonical URL, language, and whether its links may be followed."""
 
 import re
 from collections.abc import Mapping
 
 _FORBIDDING = frozenset(("nofollow", "none"))
-_WITH_VALUE = ("max-", "unavailable_after")  # a colon follows these too, and it addresses nobody
+_WITH_VALUE = ("max-", "unavailable_after")  # these are followed by a colon too, but are not names of robots
 _UNFOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
 _refresh = re.compile(
     r"[\d.]*+(?:\s*+[;,]|(?<=[\d.])\s)\s*+(?:url\s*+=\s*+)?(\"[^\"]*+|'[^']*+|[^\s;,].*+)", re.IGNORECASE | re.DOTALL
@@ -13,11 +13,11 @@ _two_letters = re.compile(r"\s*([a-zA-Z]{2})(?![a-zA-Z0-9])").match
 
 
 class Notes:
-    """Filled from the tags of the head, and from those that broken markup moved into the body."""
+    """Collected from the tags of the head, and from those that broken markup moved into the body."""
 
     def __init__(self, robot: str) -> None:
         self.robot = robot
-        self.base = ""  # the references below are as they stand on the page
+        self.base = ""  # the references below are as written on the page
         self.canonical = ""
         self.language = ""
         self.refresh = ""
@@ -30,7 +30,7 @@ class Notes:
         return f'{in_language}[name="robots" i],[name="{self.robot}" i],[http-equiv],[rel~="canonical" i],base'
 
     def read(self, tag: str, given: Mapping[str, str | None]) -> None:
-        """One more tag with its attributes; of two that say the same the first counts."""
+        """Read a tag with its attributes; of two that say the same the first counts."""
         if tag == "base":
             self.base = self.base or given.get("href") or ""
         elif tag == "link":
@@ -64,11 +64,11 @@ def forbids_following(directives: str, robot: str) -> bool:
 
 
 def forbids_link(rel: str) -> bool:
-    """Is a link with these relations not the page's own recommendation?"""
+    """Do these link relations say that the link must not be followed?"""
     return not _UNFOLLOWED.isdisjoint(rel.lower().split())
 
 
 def language(tag: str) -> str:
-    """The two letters of a language tag as en-GB; empty if it has none."""
+    """The two letters of a language tag such as en-GB; empty if there are none."""
     found = _two_letters(tag)
     return found[1].lower() if found else ""

@@ -1,7 +1,7 @@
-"""Parse a page in a process of its own, with a limit on CPU time and memory, so that no page can stop a crawl.
+"""Parse a page in a separate process with limits on CPU time and memory, so that no page can stop a crawl.
 
-The tree parser cannot be interrupted, so a page that is over budget takes its process with it; the next page gets a new
-one. Only pages that may be expensive come here: the way there and back costs about as much as parsing a small one.
+The tree parser cannot be interrupted, so a page over budget ends its process; the next page gets a new one. Only pages
+that may be expensive come here, because the round trip costs about as much as parsing a small page.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from lycosa.types import Page, Reply, TooCostly
 
 CPU_S = 3.0  # the largest ordinary pages, 5 MB, take about one second
 MEMORY_BYTES = 1 << 30  # address space, of which Python with its libraries takes 0.2 GB
-_WALL_S = 60.0  # against a process that neither works nor ends
-_MOST_BYTES = 256 << 20  # of an answer
+_WALL_S = 60.0  # in case the process hangs
+_MOST_BYTES = 256 << 20  # per answer
 
 
 class Sandbox:
@@ -39,7 +39,7 @@ class Sandbox:
         memory_bytes: int = MEMORY_BYTES,
         others: Iterable[str] = (),
     ) -> None:
-        """`others`: content types that parsers of installed packages read."""
+        """`others`: content types read by parsers of installed packages."""
         self.cpu_s = cpu_s
         self._arguments = [str(max_links), robot, str(cpu_s), str(memory_bytes), *others]
         self._process: subprocess.Popen[bytes] | None = None
@@ -47,7 +47,7 @@ class Sandbox:
         self._closed = False
 
     def parse(self, reply: Reply) -> Page:
-        """As `Parsers.parse`; TooCostly if the page is over budget or breaks the parser."""
+        """Like `Parsers.parse`; TooCostly if the page is over budget or crashes the parser."""
         question = msgspec.msgpack.encode(msgspec.structs.replace(reply, exchanges=()))
         with self._one_at_a_time:
             if self._closed:
@@ -64,7 +64,7 @@ class Sandbox:
         return found
 
     def close(self) -> None:
-        """For good: whoever waits for a page gets a TooCostly at once."""
+        """Close permanently: whoever is waiting for a page gets a TooCostly at once."""
         self._closed = True
         if self._process:
             self._process.kill()
@@ -76,19 +76,19 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # every thread reserves address space
-            start_new_session=True,  # Ctrl-C is for the crawl
+            start_new_session=True,  # Ctrl-C is handled by the crawl
         )
         weakref.finalize(self, _end, process)
         return process
 
 
 def _ask(process: subprocess.Popen[bytes], question: bytes) -> bytes | None:
-    """What the process says to a question; None if it died or took too long."""
+    """The answer of the process to a request; None if it died or took too long."""
     assert process.stdin
     assert process.stdout
     try:
         write_message(process.stdin, question)
-        answers = select.poll()  # `select` itself fails where more than 1,024 files are open
+        answers = select.poll()  # `select` fails if more than 1,024 files are open
         answers.register(process.stdout, select.POLLIN | select.POLLHUP)
         if answers.poll(_WALL_S * 1000):
             return read_message(process.stdout)
@@ -130,7 +130,7 @@ def read_message(file: IO[bytes]) -> bytes | None:
 
 
 def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int, others: Sequence[str]) -> None:
-    """The process itself: a reply in, a page or the reason why there is none out."""
+    """The main function of the process: reads replies, writes pages or the reasons for failures."""
     from lycosa.parse.by_type import Parsers
     from lycosa.parse.html import HtmlParser
 
@@ -144,7 +144,7 @@ def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int, others: 
 
 
 def _allow(cpu_s: float) -> None:
-    """How much CPU time this process may have used in all when the system ends it."""
+    """The total CPU time at which the system ends this process."""
     resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s + 0.999), resource.RLIM_INFINITY))
 
 
@@ -153,7 +153,7 @@ def _answer(parse: Callable[[Reply], Page], reply: Reply) -> bytes:
         return msgspec.msgpack.encode(parse(reply))
     except MemoryError:
         return msgspec.msgpack.encode("parsing took too much memory")
-    except Exception as error:  # the caller tells the crawl; this process goes on
+    except Exception as error:  # the caller reports it; this process continues
         return msgspec.msgpack.encode(str(error) or type(error).__name__)
 
 

@@ -1,8 +1,8 @@
-"""Have we seen this page before? A digest for the very same bytes, a simhash for nearly the same words.
+"""Have we seen this page before? A digest for identical bytes, a simhash for nearly the same words.
 
-A simhash is 64 bits of which near duplicates share nearly all (Charikar, 2002). The voters are the eight bytes that
-begin with each word, a fixed half of them. All in numpy, without a look at single words: a table from words to bits
-costs a third more, and memory.
+A simhash has 64 bits, of which near duplicates share nearly all (Charikar, 2002). The voters are the eight bytes
+starting at each word, of which a fixed half counts. All in numpy, without looking at single words: a table from words
+to bits takes a third more time, and memory.
 """
 
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ _BYTES = 8
 _A, _B, _C = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
 _SHIFT = np.uint64(32)
 _ONE = np.uint64(1)
-_FEW = 64  # on a page with fewer words all vote: of a handful none might be in the half
-_ROW = 16 * 64  # votes that are added at once: long rows are faster
+_FEW = 64  # on a page with fewer words all vote, because possibly none of a handful is in the half that counts
+_ROW = 16 * 64  # votes added at a time: long rows are faster
 
 
-def content_digest(body: bytes) -> str:
-    """128 bits in hex that stand for a body: fast, and no defence against somebody who looks for two with the same."""
-    return xxhash.xxh3_128_hexdigest(body)
+def content_digest(body: bytes, secret: int = 0) -> str:
+    """128 bits in hex that stand for a body. Whoever knows the secret can make two bodies that share them."""
+    return xxhash.xxh3_128_hexdigest(body, seed=secret)
 
 
 def simhash(words: Iterable[str]) -> int:
@@ -30,7 +30,7 @@ def simhash(words: Iterable[str]) -> int:
         return 0
     data = f" {joined}{' ' * _BYTES}".encode("utf-8", "replace")
     before = np.flatnonzero(np.frombuffer(data, np.uint8, len(data) - _BYTES) == ord(" "))
-    eight = np.ndarray((len(data) - _BYTES + 1,), "<u8", data, strides=(1,))  # the eight bytes from every byte on
+    eight = np.ndarray((len(data) - _BYTES + 1,), "<u8", data, strides=(1,))  # the eight bytes starting at every byte
     voters = eight.take(before + 1) * _A
     voters ^= voters >> _SHIFT
     voters *= _B
@@ -46,5 +46,5 @@ def simhash(words: Iterable[str]) -> int:
 
 
 def distance(one: int, other: int) -> int:
-    """In how many of the 64 bits two pages differ: near duplicates in few, unrelated pages in nearly half of them."""
+    """In how many of the 64 bits two pages differ: few for near duplicates, nearly half for unrelated pages."""
     return (one ^ other).bit_count()

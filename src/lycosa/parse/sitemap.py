@@ -1,7 +1,7 @@
-"""What does a site offer? Sitemaps as XML, as an index of other sitemaps, as plain lines, each of them gzipped or not.
+"""Read sitemaps: XML, an index of other sitemaps, or plain lines, each of them gzipped or not.
 
-A sitemap is hostile until read: it is read as a stream and within limits, entities are refused, and so are the sites of
-others. What a sitemap offers is fetched before any link, so it may speak for its own host and the hosts below it only.
+Sitemaps are not trusted: they are read as a stream and within limits, and entities are refused. Their URLs are fetched
+before any link, so a sitemap may only list URLs of its own host and its subdomains.
 """
 
 import re
@@ -17,11 +17,11 @@ _GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536
 _HEAD_BYTES = 4_096
 _LONGEST_URL = 10_000
-_MOST_NESTED = 2  # the protocol allows one index above the sitemaps; each level is one click
+_MOST_NESTED = 2  # the protocol allows one index above the sitemaps; each level counts as a click
 SITEMAP_ROOTS = ("urlset", "sitemapindex")
 _first_tag = re.compile(
     rb"\s*+(?>(?><\?(?>.*?\?>)|<!--(?>.*?-->)|<![^>]*+>)\s*+)*+<([\w:.-]++)", re.DOTALL
-).match  # possessive, for a head made of empty instructions would take for ever otherwise
+).match  # possessive, because a head made of empty instructions would take forever otherwise
 
 
 class SitemapParser:
@@ -33,9 +33,9 @@ class SitemapParser:
         self.max_depth = max_depth  # of the XML
 
     def parse(self, reply: Reply) -> Page:
-        """What the sitemap offers; ValueError if it is none. What comes after a limit, or after an error, is lost."""
+        """The URLs of a sitemap; ValueError if it is not one. What follows a limit or an error is ignored."""
         if reply.link.depth > _MOST_NESTED:
-            raise ValueError("sitemaps nested without end")
+            raise ValueError("sitemaps nested too deeply")
         url = reply.url or reply.link.url
         chunks = unpacked(reply.body, self.max_bytes)
         found = self._in_xml(chunks) if root_element(reply.body) in SITEMAP_ROOTS else _in_lines(b"".join(chunks))
@@ -48,11 +48,11 @@ class SitemapParser:
                 if len(listed) >= self.max_urls:
                     break
         if not listed:
-            raise ValueError("a sitemap that offers nothing")
+            raise ValueError("a sitemap without URLs")
         return Page(url=url, listed=tuple(listed.values()))
 
     def _in_xml(self, chunks: Iterable[bytes]) -> Iterator[str]:
-        """The addresses of an XML sitemap, as they come."""
+        """The URLs of an XML sitemap, as written."""
         reader = _Reader(self.max_depth)
         any_found = False
         try:
@@ -69,8 +69,8 @@ class SitemapParser:
 
 
 def _speaks_for(reply: Reply) -> list[str]:
-    """The URLs whose hosts a sitemap may speak for: where it was found at last, and where it was looked for. The latter
-    only if a seed, a robots.txt or the host itself led there: anybody can link to an open redirect of somebody else."""
+    """The URLs whose hosts a sitemap may speak for: where it was found, and where it was looked up. The latter only if
+    a seed, a robots.txt or the host itself led there: anyone can link to someone else's open redirect."""
     link = reply.link
     if link.origin == Origin.ROBOTS:  # which named the host it is about
         return [reply.url or link.url, link.url, link.anchor]
@@ -79,12 +79,12 @@ def _speaks_for(reply: Reply) -> list[str]:
 
 
 def _site(url: str) -> str:
-    """What the names of a host and of those below it end with, www. aside."""
+    """The suffix shared by the names of a host and its subdomains, without www."""
     return "." + hostname(url).removeprefix("www.")
 
 
 class _Reader:
-    """Collects the <loc> of every <url> and <sitemap>. Prefixes are cut off: many sitemaps forget to declare them."""
+    """Collects the <loc> of every <url> and <sitemap>. Prefixes are ignored: many sitemaps forget to declare them."""
 
     def __init__(self, max_depth: int) -> None:
         self.max_depth = max_depth
@@ -123,17 +123,17 @@ class _Reader:
 
 
 def _in_lines(data: bytes) -> list[str]:
-    """The addresses of a plain sitemap, one a line."""
+    """The URLs of a plain sitemap, one per line."""
     found = [
         line for line in to_utf8(data).decode("utf-8", "replace").split() if line.startswith(("http://", "https://"))
     ]
     if not found:
-        raise ValueError("no sitemap: neither XML nor addresses")
+        raise ValueError("not a sitemap: neither XML nor URLs")
     return found
 
 
 def root_element(body: bytes) -> str:
-    """The name of the first element, without prefix; empty if it does not begin like XML. Gzip is looked into."""
+    """The name of the first element, without prefix; empty if it does not start like XML. Gzip is unpacked."""
     head = b"".join(unpacked(body, _HEAD_BYTES))
     found = _first_tag(to_utf8(head))
     return found[1].rpartition(b":")[2].decode().lower() if found else ""
@@ -145,9 +145,9 @@ def is_packed(body: bytes) -> bool:
 
 
 def unpacked(body: bytes, most: int) -> Iterator[bytes]:
-    """The body in chunks, up to `most` bytes, unpacked if it is gzip; what cannot be unpacked is left out."""
+    """The body in chunks, up to `most` bytes, unpacked if it is gzip; what cannot be unpacked is ignored."""
     if not is_packed(body):
-        body = body[:most].lstrip()  # white space before the XML declaration is an error that many make
+        body = body[:most].lstrip()  # white space before the XML declaration is a common mistake
         yield from (body[at : at + _CHUNK_BYTES] for at in range(0, len(body), _CHUNK_BYTES))
         return
     stream = zlib.decompressobj(wbits=31)

@@ -1,1 +1,1 @@
-"""Where replies are kept: every exchange with the web, as it came."""
+"""Persistent storage: visits and replies of a crawl."""

@@ -1,4 +1,4 @@
-"""Do the database and the WARC of a crawl agree? Every record is read, and every visit must have its own."""
+"""Do the database and the WARC of a crawl agree? Every record is read, and every visit must have its record."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from lycosa.store.visits import warc_end
 from lycosa.store.warc import Record, WarcWriter, file_number, sha1_base32, to_response, uri
 from lycosa.types import BadInput
 
-_MOST_BYTES = 256 << 20  # of one record; ours are as long as what a server sent
+_MOST_BYTES = 256 << 20  # per record; ours are as long as what a server sent
 _CHUNK_BYTES = 65_536
 _VISITS = "SELECT n, url, final_url, error, bytes, digest, warc, warc_offset FROM visits WHERE warc != '' ORDER BY n"
 _NOT_DONE = (
@@ -26,7 +26,7 @@ _DAMAGE = (EOFError, ValueError, cast(type[Exception], isal_zlib.error))
 
 
 class Visited(NamedTuple):
-    """What the database says of a visit whose answer is in the WARC."""
+    """A visit whose reply is in the WARC, according to the database."""
 
     n: int
     url: str
@@ -40,15 +40,15 @@ class Visited(NamedTuple):
 
 @dataclass
 class Findings:
-    """What is wrong, as lines for people; and for `repair` which visits lost their record, and where files end."""
+    """The problems as lines to print; and for `repair`, the visits that lost their record and where files end."""
 
     visits: int = 0
     records: int = 0
     problems: list[str] = field(default_factory=list)
     lost: list[Visited] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)  # file and offset of records
-    ends: dict[str, int] = field(default_factory=dict)  # of the last whole record
-    known: frozenset[str] = frozenset()  # damage that was repaired as far as it can be
+    ends: dict[str, int] = field(default_factory=dict)  # end of the last complete record
+    known: frozenset[str] = frozenset()  # damage that was already repaired as far as possible
 
     def damage(self, path: Path, offset: int, what: str) -> None:
         place = f"{path.name} {offset}"
@@ -62,7 +62,7 @@ class Findings:
 
 
 def check(db: CrawlDb, folder: Path, digest: Callable[[bytes], str]) -> Findings:
-    """Compare a crawl.db with the folder of its WARC files; `digest` is the one the crawl took of the bodies."""
+    """Compare a crawl.db with the folder of its WARC files; `digest` is the function that the crawl used for bodies."""
     found = Findings(known=frozenset(db.get(_KNOWN_DAMAGE).split("\n")))
     found.problems += [f"crawl.db: {line}" for (line,) in db.execute("PRAGMA integrity_check(10)") if line != "ok"]
     for n, url in db.execute(_NOT_DONE, (DONE,)):
@@ -75,7 +75,7 @@ def check(db: CrawlDb, folder: Path, digest: Callable[[bytes], str]) -> Findings
         place = (file_number(visit.warc), visit.offset)
         if place <= before:
             found.problems.append(
-                f"visit {visit.n} of {visit.url}: its record is not behind those of the visits before"
+                f"visit {visit.n} of {visit.url}: its record does not follow those of the visits before"
             )
         before = place
         by_file.setdefault(visit.warc, {})[visit.offset] = visit
@@ -89,7 +89,7 @@ def _check_file(
     path: Path, visits: dict[int, Visited], end: int, digest: Callable[[bytes], str], found: Findings
 ) -> None:
     if not path.is_file():
-        found.problems.append(f"{path}: is gone, and with it the records of {len(visits):,} visits")
+        found.problems.append(f"{path}: is missing, and with it the records of {len(visits):,} visits")
         found.lost += visits.values()
         return
     if path.stat().st_size < end:
@@ -114,7 +114,7 @@ def _check_file(
 
 @dataclass
 class Stored:
-    """One record as it lies in the file."""
+    """One record as stored in the file."""
 
     head: bytes
     block: bytes
@@ -132,9 +132,9 @@ class Stored:
         return Record(self.field("warc-target-uri"), head + blank, payload)
 
     def problem(self) -> str:
-        """What is wrong with the record itself."""
+        """The problem with the record itself."""
         if not self.head.startswith(b"WARC/1.") or self.field("content-length") != str(len(self.block)):
-            return "a record that is not as long as it says"
+            return "the record does not have the length it states"
         stated = self.field("warc-payload-digest")
         if stated and stated != sha1_base32(hashlib.sha1(self.http().payload)):
             return "the payload does not match its digest"
@@ -144,18 +144,18 @@ class Stored:
 def _mismatch(record: Stored, visit: Visited, digest: Callable[[bytes], str]) -> str:
     """Why this cannot be the record of the visit."""
     if record.field("warc-type") != "response":
-        return f"not the answer that visit {visit.n} got"
+        return f"not the reply of visit {visit.n}"
     if visit.error or not visit.digest:
         return ""
     if record.field("warc-target-uri") != uri(visit.final_url):
-        return f"the answer of {record.field('warc-target-uri')}, not of {visit.final_url}"
+        return f"the reply of {record.field('warc-target-uri')}, not of {visit.final_url}"
     body = to_response(record.http(), max_bytes=visit.bytes + 1).body
-    return "" if digest(body) == visit.digest else f"not the page that visit {visit.n} saw"
+    return "" if digest(body) == visit.digest else f"not the page of visit {visit.n}"
 
 
 def _records(path: Path, known: list[int], end: int) -> Iterator[tuple[int, Stored | str]]:
-    """Offset and record, or what is wrong there; behind damage it goes on at the next known offset."""
-    size = min(end, path.stat().st_size) if end else path.stat().st_size  # what lies behind the end was never committed
+    """Offset and record, or the problem there; after damage, reading continues at the next known offset."""
+    size = min(end, path.stat().st_size) if end else path.stat().st_size  # whatever follows was never committed
     with path.open("rb") as file:
         at = 0
         while at < size:
@@ -164,7 +164,7 @@ def _records(path: Path, known: list[int], end: int) -> Iterator[tuple[int, Stor
                 yield at, record
                 at = record.end
             except _DAMAGE as error:
-                yield at, f"no whole record: {error}"
+                yield at, f"no complete record: {error}"
                 at = next((offset for offset in known if offset > at), size)
 
 
@@ -184,10 +184,10 @@ def _record(file: BinaryIO, at: int) -> Stored:
 
 
 def repair(db: CrawlDb, found: Findings, writer: WarcWriter, fetch_again: bool) -> None:
-    """Let a crawl go on without the records it lost; all of it is committed, or nothing.
+    """Make a crawl usable without the records it lost, in one transaction.
 
-    A visit without its record is forgotten and its URL waits again; or the visit stays and only the reference goes.
-    What is damaged in the WARC stays there, and `check` does not report it again.
+    A visit without its record is deleted and its URL queued again; or the visit stays and only the reference is
+    removed. Damaged records stay in the WARC, and `check` does not report them again.
     """
     for visit in found.lost:
         if fetch_again:
@@ -204,6 +204,6 @@ def repair(db: CrawlDb, found: Findings, writer: WarcWriter, fetch_again: bool) 
     if name and end > writer.size(name):
         name = max((other for other in writer.names() if file_number(other) <= file_number(name)), default="")
         if name and name not in found.ends:
-            raise BadInput(f"{name}: holds nothing that the crawl wrote; move it away")
+            raise BadInput(f"{name}: contains nothing that the crawl wrote; move it away")
         db.put("warc_end", f"{name} {found.ends.get(name, 0)}")
     db.commit()

@@ -1,4 +1,4 @@
-"""What a person has told a crawl since it began: further seeds, and what to exclude. Kept in crawl.db, so it stays."""
+"""Orders given to a crawl after it started: added seeds and exclusions. They are kept in crawl.db."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -31,14 +31,14 @@ class Exclusion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def exclusion(host: str = "", pattern: str = "") -> Exclusion:
-    """One that can be used, from what a person wrote."""
+    """A valid exclusion from user input."""
     if bool(host) == bool(pattern):
         raise BadInput("exclude: name a host or a pattern")
     if pattern:
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            raise BadInput(f"exclude: {pattern[:200]!r} is no regular expression: {error}") from None
+            raise BadInput(f"exclude: {pattern[:200]!r} is not a regular expression: {error}") from None
         return Exclusion(pattern=pattern)
     url = urls.from_person(host)
     if not url or "://" in host or urls.path_and_query(url) != "/":
@@ -52,7 +52,7 @@ def added_seeds(db: CrawlDb) -> list[str]:
 
 
 def add_seeds(db: CrawlDb, found: Sequence[str]) -> None:
-    """Remember further seeds; they are part of every later run."""
+    """Store added seeds; they are part of every later run."""
     everything = dict.fromkeys([*added_seeds(db), *found])
     db.put(_ADDED, msgspec.json.encode([*everything]).decode())
 
@@ -74,7 +74,7 @@ def known_urls(db: CrawlDb, among: Sequence[str]) -> set[str]:
 
 
 def waiting_urls(db: CrawlDb, of: Exclusion, refuses: Callable[[str, int], str]) -> list[int]:
-    """The ids of the URLs that wait only until this exclusion: `refuses` is the scope as it was before."""
+    """The ids of queued URLs that this exclusion would drop; `refuses` is the scope without it."""
     search = of.compiled().search
     closed = closed_hosts(db)
     rows = db.execute(f"SELECT id, url, depth FROM urls WHERE state = {WAITING}")

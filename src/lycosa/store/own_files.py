@@ -1,4 +1,4 @@
-"""Which files in a crawl folder are ours? Nothing that the crawl did not write is ever deleted, cut or written to."""
+"""Which files in a crawl folder are ours? Files that the crawl did not write are never deleted or changed."""
 
 import errno
 import itertools
@@ -11,13 +11,13 @@ from isal import isal_zlib
 
 from lycosa.types import BadInput
 
-_MAX_INFO_BYTES = 4_096  # the first record of a file of ours has some 500
+_MAX_INFO_BYTES = 4_096  # the first record of our files has about 500
 _GZIP = b"\x1f\x8b\x08"
 _BEGIN = b"WARC/1.1\r\nWARC-Type: warcinfo\r\n"
 
 
 def open_own(path: str, flags: int) -> int:
-    """Open a file of ours for writing: never what a link leads to, nor anything that is no file."""
+    """Open a file of ours for writing, but never through a symbolic link, and never anything but a regular file."""
     try:
         file = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -31,9 +31,9 @@ def open_own(path: str, flags: int) -> int:
 
 
 def remove_uncommitted(path: Path, run: str) -> None:
-    """Delete a file that a killed run began after its last commit; rename one of another run, and one that is torn.
+    """Delete a file that a killed run started after its last commit; rename a file of another run, or a broken one.
 
-    What somebody else put there is left alone.
+    Files that someone else put there are left alone.
     """
     require_ours(path)
     if run and f"\r\nisPartOf: {run}\r\n".encode() in _first_record(path)[0]:
@@ -49,7 +49,7 @@ def require_ours(path: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Does it begin with the record that every file of ours begins with, or with as much of it as a kill left?"""
+    """Does it start with the record that all our files start with, or with as much of it as a kill left?"""
     record, is_whole = _first_record(path)
     if not is_whole:
         return _BEGIN.startswith(record[: len(_BEGIN)])
@@ -58,7 +58,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _first_record(path: Path) -> tuple[bytes, bool]:
-    """Unpacked, and is it all of it? What is not gzip counts as a whole record of somebody else."""
+    """The unpacked start, and whether it is complete. Anything but gzip counts as a complete record of someone else."""
     with path.open("rb") as file:
         start = file.read(_MAX_INFO_BYTES)
     if not _GZIP.startswith(start[: len(_GZIP)]):

@@ -1,4 +1,4 @@
-"""The stored replies of a crawl in the order of fetching: what crawl.db says of each, and its body from the WARC."""
+"""The stored replies of a crawl in fetch order: their rows in crawl.db, and their bodies from the WARC."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from lycosa.store.visits import Kept
 from lycosa.store.warc import Response, read_responses
 from lycosa.types import BadInput, Exchange, Link, Reply
 
-_READ_AGAIN = "parse"  # an error of ours, not of the web: it may have been the judge's, which is another one now
+_READ_AGAIN = "parse"  # an error of ours, not of the Web: it may have been the judge's, which may since have been fixed
 _ROWS = (
     "SELECT n, bytes, warc, warc_offset, url, source, anchor, depth, final_url, status, content_type, error, detail,"
     " fetched_at, seconds FROM {} ORDER BY n"
@@ -18,19 +18,19 @@ _UNSTORED = "SELECT count(*) FROM visits WHERE warc = '' AND error = ''"
 
 
 class Stored(NamedTuple):
-    """One visit as it can be made again."""
+    """One visit that can be replayed."""
 
     reply: Reply
     kept: Kept
 
 
 def count_unstored(db: CrawlDb) -> int:
-    """Pages that were fetched, but are not in the WARC."""
+    """The number of fetched pages that are not in the WARC."""
     return int(db.execute(_UNSTORED).fetchone()[0])
 
 
 def stored_replies(db: CrawlDb, table: str, folder: Path, max_bytes: int) -> Iterator[Stored]:
-    """Every visit of a table of visits. The WARC files are read once, from their start to their end."""
+    """Every visit of a table of visits. The WARC files are read once, from start to end."""
     answers = _Answers(folder, max_bytes)
     for n, size, warc, offset, url, source, anchor, depth, *facts in db.execute(_ROWS.format(table)):
         found = answers.up_to(warc, offset) if warc else []
@@ -41,7 +41,7 @@ def stored_replies(db: CrawlDb, table: str, folder: Path, max_bytes: int) -> Ite
 
 
 def _reply(link: Link, facts: list[Any], found: list[Response]) -> Reply:
-    """As the fetcher gave it; of a failure, all but the body."""
+    """The reply as the fetcher returned it; for a failure, without the body."""
     url, status, content_type, error, detail, at, seconds = facts
     if error == _READ_AGAIN:
         error = detail = ""
@@ -62,7 +62,7 @@ def _reply(link: Link, facts: list[Any], found: list[Response]) -> Reply:
 
 
 class _Answers:
-    """The answers of all files, read on as they are asked for."""
+    """The replies of all files, read on demand."""
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder = folder
@@ -71,7 +71,7 @@ class _Answers:
         self._rest: Iterator[Response] = iter(())
 
     def up_to(self, name: str, offset: int) -> list[Response]:
-        """Those of one visit: redirects first, the answer at the offset last."""
+        """The replies of one visit: redirects first, the final reply at the offset last."""
         if name != self._name:
             self._name, self._rest = name, read_responses(self._folder / name, self._max_bytes)
         found = []
@@ -80,5 +80,5 @@ class _Answers:
             if answer.offset >= offset:
                 break
         if not found or found[-1].offset != offset:
-            raise BadInput(f"{self._folder / name}: no answer at byte {offset}, where the crawl stored one")
+            raise BadInput(f"{self._folder / name}: no reply at byte {offset}, where the crawl stored one")
         return found

@@ -1,4 +1,4 @@
-"""Let what failed be fetched once more: its URL waits again and its host is open. The visits stay as they were."""
+"""Retry failed URLs: queue them again and reopen their hosts. The recorded visits stay as they are."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,7 +16,7 @@ _LAST = (
 _LAST_OF_ALL = _LAST.format("SELECT url FROM visits WHERE error != ''")
 _LAST_OF_LISTED = _LAST.format(_LISTED)
 _IN_STATE = f"SELECT url FROM urls WHERE state = ? AND url IN ({_LISTED})"
-# a URL that brought a page is never fetched again, whoever redirects there
+# a URL that returned a page is never fetched again, whatever redirects to it
 _GOOD = f"SELECT url FROM visits WHERE error = '' AND url IN ({_LISTED})"
 _REOPEN = f"UPDATE urls SET state = {WAITING} WHERE state = {DONE} AND url IN ({_LISTED}) AND url NOT IN ({_GOOD})"
 _OPEN = (
@@ -27,17 +27,17 @@ _FORGET_ROBOTS = f"DELETE FROM robots WHERE origin IN ({_LISTED})"
 
 
 class Failure(Struct, frozen=True):
-    """A URL whose last visit failed and that does not wait to be fetched again."""
+    """A URL whose last visit failed and that is not queued."""
 
     n: int  # of that visit
     url: str
-    final_url: str  # where its redirects had led
+    final_url: str  # where its redirects ended
     error: str
     detail: str
 
 
 def failures(db: CrawlDb, among: Sequence[str] | None = None) -> list[Failure]:
-    """All URLs whose last visit failed, or those of them that are listed, in the order of fetching."""
+    """All URLs whose last visit failed, or those of them that are listed, in fetch order."""
     rows = db.execute(_LAST_OF_ALL) if among is None else db.execute(_LAST_OF_LISTED, (_json(among),))
     found = [Failure(*row) for row in rows]
     done = _in_state(db, DONE, [failure.url for failure in found])
@@ -45,7 +45,7 @@ def failures(db: CrawlDb, among: Sequence[str] | None = None) -> list[Failure]:
 
 
 def reopen(db: CrawlDb, failed: Sequence[Failure]) -> None:
-    """Let these URLs wait again. Call it before the frontier loads."""
+    """Queue these URLs again. Call it before the frontier loads."""
     addresses = {url for failure in failed for url in (failure.url, failure.final_url) if url}
     db.execute(_REOPEN, (_json(addresses),) * 2)
     open_hosts(db, addresses)
@@ -54,9 +54,9 @@ def reopen(db: CrawlDb, failed: Sequence[Failure]) -> None:
 
 
 def open_hosts(db: CrawlDb, addresses: Iterable[str] | None = None) -> None:
-    """Give hosts that could not be reached another chance: those of some URLs, or all.
+    """Reopen hosts that could not be reached: those of some URLs, or all.
 
-    Only hosts whose last request failed that way: they did not answer, so they did not ask to be left alone either.
+    Only hosts whose last request failed this way: they did not reply, so they did not ask us to wait either.
     """
     if addresses is None:
         db.execute(_OPEN)
@@ -65,13 +65,13 @@ def open_hosts(db: CrawlDb, addresses: Iterable[str] | None = None) -> None:
 
 
 def unknown(db: CrawlDb, addresses: Sequence[str]) -> list[str]:
-    """Those of some URLs that the crawl does not know yet."""
+    """Those of the URLs that the crawl does not know yet."""
     known = {url for (url,) in db.execute(f"SELECT url FROM urls WHERE url IN ({_LISTED})", (_json(addresses),))}
     return [url for url in addresses if url not in known]
 
 
 def waiting(db: CrawlDb, addresses: Sequence[str]) -> int:
-    """How many of some URLs wait."""
+    """How many of the URLs are queued."""
     return len(_in_state(db, WAITING, addresses))
 
 

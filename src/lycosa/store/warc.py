@@ -1,4 +1,4 @@
-"""Keep every exchange as it came: WARC 1.1, one gzip member a record, so that any record can be read by its offset.
+"""Store every exchange as it came: WARC 1.1, one gzip member per record, so that any record can be read by offset.
 
 The same exchanges written to an empty folder give the same bytes: dates and record names come from the exchanges.
 """
@@ -27,15 +27,15 @@ MAX_BODY_BYTES = 20_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [one + other for one in _LETTERS for other in _LETTERS]
 _MAX_HEAD_BYTES = 256_000
-_MAX_MEMBERS = 64  # each further member or chunk costs a step; a hostile body could have millions
+_MAX_MEMBERS = 64  # each member or chunk costs a step; a hostile body could have millions
 _MAX_CHUNKS = 1_000_000
-_ADVICE = "`lycosa check` says what is missing, and `lycosa repair` lets the crawl go on without it"
-_MAX_WINDOW_BYTES = 8 << 20  # what RFC 8878 asks every zstd reader to support, and no more
+_ADVICE = "`lycosa check` lists what is missing, and `lycosa repair` makes the crawl usable without it"
+_MAX_WINDOW_BYTES = 8 << 20  # what RFC 8878 requires every zstd reader to support, and no more
 
 _DAMAGE = (OSError, EOFError, ValueError, zstandard.ZstdError, cast(type[Exception], isal_zlib.error))
 _NAME = re.compile(r"lycosa-(\d{5,})\.warc\.gz")
 _GZIP_START = b"\x1f\x8b"
-_GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # no name, no time: nothing that changes between runs
+_GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # no name and no time, so that nothing changes between runs
 _STORED_BYTES = 65_535  # the longest stored block of deflate
 _URI_CHARACTERS = "".join(map(chr, range(33, 127)))
 _FRAMING = re.compile(rb"^(?:content-length|transfer-encoding)[ \t]*:.*(?:\n[ \t].*)*\n?", re.I | re.M)
@@ -46,19 +46,19 @@ _CHUNK = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
 
 
 class WarcWriter:
-    """Append exchanges to the files of a folder; once `write` returns, a killed process loses nothing of them."""
+    """Append exchanges to the files of a folder; once `write` returns, a kill does not lose them."""
 
     def __init__(self, folder: Path, software: str = "lycosa", max_bytes: int = MAX_FILE_BYTES) -> None:
         self._folder = folder
         self._software = software
         self._max_bytes = max_bytes
-        self.run = ""  # which run of the crawl begins files: so that it knows them again
-        self._file: FileIO | None = None  # unbuffered: what is written is the system's, and failures show at once
+        self.run = ""  # the run that starts files, by which it recognises them
+        self._file: FileIO | None = None  # unbuffered: written data belongs to the system, and errors show at once
         self._name = ""
         self._size = 0
 
     def cut(self, file: str, offset: int, run: str = "") -> None:
-        """Forget what a `run` that may have been killed wrote after a `position`; call it before `open`."""
+        """Remove what a `run` that may have been killed wrote after a `position`; call it before `open`."""
         if file:
             self.require(file, offset)
             require_ours(self._folder / file)
@@ -68,21 +68,21 @@ class WarcWriter:
             remove_uncommitted(self._folder / name, run)
 
     def require(self, file: str, least_bytes: int) -> None:
-        """BadInput if a file that the crawl wrote is gone, or is shorter than it was."""
+        """Raise BadInput if a file that the crawl wrote is missing, or shorter than it was."""
         path, size = self._folder / file, self.size(file)
         if not _NAME.fullmatch(file) or size < 0:
-            raise BadInput(f"{path}: the crawl wrote this file, but it is gone ({_ADVICE})")
+            raise BadInput(f"{path}: the crawl wrote this file, but it is missing ({_ADVICE})")
         if size < least_bytes:
             raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {least_bytes}: its end is lost ({_ADVICE})")
 
     def open(self) -> None:
-        """Go on where the last file of the folder ends; a first file comes with the first exchange."""
+        """Continue at the end of the last file of the folder; the first file is created with the first exchange."""
         self._folder.mkdir(parents=True, exist_ok=True)
         if names := self.names():
             self._start(names[-1], "ab")
 
     def write(self, exchanges: Sequence[Exchange]) -> tuple[str, int, int]:
-        """All of one reply; where the last answer is: file, offset and length. Nothing is written if it fails."""
+        """Write all exchanges of one reply, or nothing; return file, offset and length of the last one."""
         if not exchanges:
             return "", 0, 0
         if self._file is None or self._size >= self._max_bytes:
@@ -101,11 +101,11 @@ class WarcWriter:
         return self._name, offset, length
 
     def position(self) -> tuple[str, int]:
-        """The file written to and its end, for `cut`; an empty name before the first exchange."""
+        """The current file and its end, for `cut`; an empty name before the first exchange."""
         return self._name, self._size
 
     def size(self, name: str) -> int:
-        """Of a file of this folder; -1 if it is gone."""
+        """The size of a file of this folder; -1 if it is missing."""
         path = self._folder / name
         return path.stat().st_size if path.is_file() else -1
 
@@ -115,7 +115,7 @@ class WarcWriter:
             self._file = None
 
     def names(self) -> list[str]:
-        """Ours only: other files in the folder are left alone."""
+        """Our files only: others in the folder are left alone."""
         names = (path.name for path in self._folder.glob("lycosa-*.warc.gz"))
         return sorted(filter(_NAME.fullmatch, names), key=file_number)
 
@@ -125,7 +125,7 @@ class WarcWriter:
         self._file, self._name, self._size = file, name, file.tell()
 
     def _append(self, data: bytes) -> None:
-        """All or nothing: a full disk must not leave half a record before the next one."""
+        """Write everything or nothing: a full disk must not leave half a record."""
         assert self._file is not None
         rest = memoryview(data)
         try:
@@ -176,11 +176,11 @@ def _request(exchange: Exchange, place: str) -> bytes:
         f"WARC-Concurrent-To: {_record_id('response', place, exchange.at)}\r\n"
         f"Content-Type: application/http;msgtype=request\r\nContent-Length: {len(http)}\r\n\r\n"
     )
-    return _member(head.encode() + http, is_packed=True)  # packing so little costs more than it saves
+    return _member(head.encode() + http, is_packed=True)  # compressing so little costs more than it saves
 
 
 def _framed(head: bytes, payload: bytes) -> bytes:
-    """The head that fits the payload as it is stored: its true length, no transfer encoding."""
+    """The HTTP head that matches the stored payload: actual length, no transfer encoding."""
     status = _STATUS.match(head)
     empty = not payload and status is not None and (status[1][:1] == b"1" or status[1] in (b"204", b"304"))
     length = b"" if empty else b"Content-Length: %d\r\n" % len(payload)
@@ -191,7 +191,7 @@ def _framed(head: bytes, payload: bytes) -> bytes:
 
 
 def _member(record: bytes, is_packed: bool) -> bytes:
-    """One record as a gzip member. What is packed already is stored in it as it is: packing again yields nothing."""
+    """One record as a gzip member. A payload that is already compressed is stored as it is, not compressed again."""
     record += b"\r\n\r\n"
     if not is_packed:
         return bytes(igzip_lib.compress(record, 1, igzip_lib.COMP_GZIP))
@@ -205,7 +205,7 @@ def _member(record: bytes, is_packed: bool) -> bytes:
 
 
 def _record_id(kind: str, place: str, at: float) -> str:
-    """Drawn from what the record is, not from chance; no two records of a crawl share kind, place and time."""
+    """Derived from the record, not random; no two records of a crawl share kind, position and time."""
     name = xxhash.xxh3_128_hexdigest(f"{kind} {place} {at!r}".encode())
     return f"<urn:uuid:{name[:8]}-{name[8:12]}-8{name[13:16]}-a{name[17:20]}-{name[20:]}>"  # version 8: our own hash
 
@@ -215,20 +215,20 @@ def _date(at: float) -> str:
 
 
 def sha1_base32(hashed: "hashlib._Hash") -> str:
-    """In base 32, two letters at a time: a quarter of what the standard library takes."""
+    """Base 32, two letters at a time: takes a quarter of the time of the standard library."""
     number = int.from_bytes(hashed.digest(), "big")
     return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])
 
 
 def uri(url: str) -> str:
-    """Nothing that could end the line or the field."""
+    """Without characters that could end the line or the field."""
     if url.isascii() and url.isprintable() and " " not in url:
         return url
     return quote(url, safe=_URI_CHARACTERS, errors="replace")
 
 
 class Record(NamedTuple):
-    """One record as it is stored: the HTTP head with its blank line, and the payload still encoded."""
+    """One stored record: the HTTP head with its blank line, and the payload still encoded."""
 
     url: str
     head: bytes
@@ -236,19 +236,19 @@ class Record(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One answer of a recorded web, ready to be parsed."""
+    """One reply of a recorded web, ready to be parsed."""
 
     url: str
     status: int
     headers: dict[str, str]  # names in lower case, repeated headers joined by commas
-    body: bytes  # decoded; where there is an error, what could be read of it
+    body: bytes  # decoded; if there is an error, as much as could be read
     offset: int
     error: str = ""  # too-large, or damaged
 
 
 def read_record(path: Path, offset: int, max_bytes: int = MAX_BODY_BYTES) -> Record:
     """The record at an offset that `write` returned, or that any other WARC index gives."""
-    where = f"{path}: no whole record at byte {offset}"
+    where = f"{path}: no complete record at byte {offset}"
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -258,7 +258,7 @@ def read_record(path: Path, offset: int, max_bytes: int = MAX_BODY_BYTES) -> Rec
             for record in ArchiveIterator(source, parse_http=False):
                 block = record.reader.read(max_bytes + 1)
                 if len(block) != record.content_length:
-                    raise BadInput(f"{where}: it is torn, or longer than {max_bytes} bytes")
+                    raise BadInput(f"{where}: it is truncated, or longer than {max_bytes} bytes")
                 return _split(_target(record), block)
     except _DAMAGE as error:
         raise BadInput(f"{where}: {error}") from error
@@ -271,17 +271,17 @@ def _read_member(file: BinaryIO, limit: int) -> bytes:
     while not stream.eof and limit > 0:
         data = stream.unconsumed_tail or file.read(65_536)
         if not data:
-            raise EOFError("it is torn")
+            raise EOFError("it is truncated")
         parts.append(stream.decompress(data, limit))
         limit -= len(parts[-1])
     return b"".join(parts)
 
 
 def read_responses(path: Path, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Response]:
-    """Every HTTP answer of a WARC, compressed or not, ours or anyone's.
+    """Every HTTP reply of a WARC, compressed or not, ours or another crawler's.
 
-    Revisit records are passed over: they name a page without bringing it. A record that is torn or too large comes
-    with an error; where the file itself cannot be read on, BadInput ends the iteration.
+    Revisit records are skipped: they refer to a page without containing it. A record that is truncated or too large
+    comes with an error; if the file itself becomes unreadable, BadInput ends the iteration.
     """
     end = 0
     try:
@@ -289,7 +289,7 @@ def read_responses(path: Path, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Resp
             for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=False):
                 end = record.stream_pos
                 url = _target(record)
-                if not url.startswith(("http://", "https://")):  # name look-ups are responses too
+                if not url.startswith(("http://", "https://")):  # DNS look-ups are responses too
                     continue
                 block = record.reader.read(max_bytes + 1)
                 found = to_response(_split(url, block), end, max_bytes)
@@ -311,7 +311,7 @@ def to_response(record: Record, offset: int = 0, max_bytes: int = MAX_BODY_BYTES
     try:
         body = _decode(body, headers.get("content-encoding", ""), max_bytes)
     except _DAMAGE:
-        if body.lstrip()[:1] != b"<":  # some recorders decode the page and keep the header
+        if body.lstrip()[:1] != b"<":  # some crawlers decode the page but keep the header
             body, error = b"", "damaged"
     if len(body) > max_bytes:
         body, error = body[:max_bytes], "too-large"
@@ -345,7 +345,7 @@ def _headers(head: bytes) -> dict[str, str]:
 
 
 def _dechunk(payload: bytes) -> bytes:
-    """The chunks put together; a payload without them, whatever its head says, stays as it is."""
+    """The joined chunks; a payload that is not chunked, whatever its head says, is returned as it is."""
     parts: list[bytes] = []
     at = 0
     while len(parts) < _MAX_CHUNKS and (size := _CHUNK.match(payload, at)):
@@ -358,7 +358,7 @@ def _dechunk(payload: bytes) -> bytes:
 
 
 def _decode(body: bytes, encodings: str, max_bytes: int) -> bytes:
-    """Undo the content encodings, last one first; at most one byte more than allowed, so that too much shows."""
+    """Undo the content encodings, last one first; returns at most one byte more than allowed, so that excess shows."""
     for encoding in reversed(encodings.lower().split(",")[:4]):
         if not body:
             return body
@@ -376,7 +376,7 @@ def _decode(body: bytes, encodings: str, max_bytes: int) -> bytes:
 
 
 def _gunzip(body: bytes, limit: int) -> bytes:
-    """Member after member; what follows the last is passed over, as browsers do."""
+    """Member by member; what follows the last is ignored, as in browsers."""
     parts: list[bytes] = []
     for _ in range(_MAX_MEMBERS):
         if parts and not body.startswith(_GZIP_START):
@@ -386,14 +386,14 @@ def _gunzip(body: bytes, limit: int) -> bytes:
         limit -= len(parts[-1])
         body = stream.unused_data
         if not stream.eof and not any(parts):
-            raise EOFError("cut short before the first byte")
+            raise EOFError("truncated before the first byte")
         if limit <= 0 or not stream.eof:
             break
     return b"".join(parts)
 
 
 def _inflate(body: bytes, limit: int) -> bytes:
-    """The standard means zlib's wrapping; many servers leave it out."""
+    """The standard requires the zlib wrapper; many servers leave it out."""
     try:
         return bytes(isal_zlib.decompressobj(isal_zlib.MAX_WBITS).decompress(body, limit))
     except _DAMAGE:

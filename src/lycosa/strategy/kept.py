@@ -8,18 +8,17 @@ a note for each commit.
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 from isal import isal_zlib
 from msgspec import Struct
 
-from lycosa.strategy.links import COLUMNS, Find, Links
+from lycosa.strategy.links import CODES, Finds, Links
 from lycosa.strategy.sources import Source
 
 _encode, _decode = msgspec.msgpack.encode, msgspec.msgpack.decode
-_CODES = COLUMNS | {"spots": "H", "words": "I"}
 
 
 class Up(Struct, frozen=True, array_like=True):
@@ -45,26 +44,12 @@ class PageNote(Struct, frozen=True, array_like=True):
     urls: dict[int, str]  # addresses of links that the frontier does not know, by their place; those told come last
 
     @classmethod
-    def of(
-        cls, source: Source, links: Links, finds: Sequence[Find], rows: Sequence[int], told: Sequence[int]
-    ) -> PageNote:
-        columns: dict[str, array[Any]] = {
-            "ids": array("I", [links.ids[row] for row in rows]),
-            "hosts": array("I", [find.host for find in finds]),
-            "places": array("I", [find.place for find in finds]),
-            "areas": array("I", [find.area for find in finds]),
-            "contexts": array("d", [find.context for find in finds]),
-            "owns": array("d", [find.own for find in finds]),
-            "elsewheres": array("d", [find.elsewhere for find in finds]),
-            "spots": array("H", [find.spot for find in finds]),
-            "depths": array("H", [find.depth for find in finds]),
-            "word_counts": array("B", [len(find.words) for find in finds]),
-            "words": array("I", [word for find in finds for word in find.words]),
-        }
-        others = array("I", [links.ids[row] for row in told])
-        urls = {at: finds[at].url for at, number in enumerate(columns["ids"]) if not number}
-        urls |= {len(finds) + at: links.name_of(told[at]) for at, number in enumerate(others) if not number}
-        packed = {name: column.tobytes() for name, column in columns.items()}
+    def of(cls, source: Source, links: Links, finds: Finds, told: Sequence[int]) -> PageNote:
+        """After the frontier has seen the links."""
+        ids, others = (array("I", [links.ids[row] for row in rows]) for rows in (finds.rows, told))
+        urls = {at: finds.urls[at] for at, number in enumerate(ids) if not number}
+        urls |= {len(ids) + at: links.name_of(told[at]) for at, number in enumerate(others) if not number}
+        packed = {name: column.tobytes() for name, column in (finds.columns | {"ids": ids}).items()}
         judged = source.relevance, source.label, source.distance, source.cash, source.luck
         return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls)
 
@@ -76,16 +61,10 @@ class PageNote(Struct, frozen=True, array_like=True):
     def unpack(cls, packed: bytes) -> PageNote:
         return _decode(isal_zlib.decompress(packed), type=cls)
 
-    def arrays(self) -> dict[str, array[Any]]:
-        return {name: array(_CODES[name], column) for name, column in self.columns.items()}
-
-    def find(self, columns: Mapping[str, array[Any]], at: int) -> Find:
-        """What the page says of one of its links."""
-        first = sum(columns["word_counts"][:at])
-        words = columns["words"][first : first + columns["word_counts"][at]]
-        names = "contexts", "owns", "elsewheres", "hosts", "places", "areas"
-        spot, depth = columns["spots"][at], columns["depths"][at]
-        return Find(self.urls.get(at, ""), spot, depth, words, *(columns[name][at] for name in names))
+    def finds(self) -> Finds:
+        """Of which rows are to be looked up."""
+        columns = {name: array(CODES[name], column) for name, column in self.columns.items()}
+        return Finds(self.urls, [0] * len(columns["ids"]), columns)
 
     def others(self) -> list[tuple[int, str]]:
         """Ids, or addresses where there is none, of the links of which no more is to be learned."""
@@ -98,26 +77,38 @@ def _up(links: Links, row: int) -> Up | None:
     return Up(links.found(row), links.best[row], marks, list(links.words(row))) if row else None
 
 
+class Fetched(Struct, frozen=True, array_like=True, gc=False):
+    """A URL that waits no longer, in full: of two URLs that share a hash one would hide the other."""
+
+    url: str
+    is_page: bool
+    number: int  # the frontier's id; 0 if no link to it waited
+
+
 class Batches:
     """Things that come one by one, gathered until the commit: each batch is a note of its own."""
 
     def __init__(self) -> None:
         self.count = 0  # batches written
-        self.done = array("Q")  # three for each URL: its fingerprint, that of its folder or 0, its id or 0
+        self.fetched: list[Fetched] = []
         self.twins = array("I")  # ids of links whose page was probably fetched under another address
         self.turns = array("I")  # ids of links that were taken in their turn
         self.whys: list[bytes] = []  # what made the scores of those that were taken
 
     def write(self, db: Any, names: list[str]) -> None:
-        if not (names or self.done or self.twins or self.turns or self.whys):
+        if not (names or self.fetched or self.twins or self.turns or self.whys):
             return
-        kinds = {"done": self.done.tobytes(), "twins": self.twins.tobytes(), "turns": self.turns.tobytes()}
+        kinds = {
+            "fetched": _encode(self.fetched) if self.fetched else b"",
+            "twins": self.twins.tobytes(),
+            "turns": self.turns.tobytes(),
+        }
         kinds |= {"names": _encode(names) if names else b"", "whys": b"".join(self.whys)}
         for kind, value in kinds.items():
             if value:
                 db.keep(f"learned {kind} {self.count:09}", value)
         self.count += 1
-        del self.done[:], self.twins[:], self.turns[:], self.whys[:]
+        del self.fetched[:], self.twins[:], self.turns[:], self.whys[:]
 
 
 def read_numbers(db: Any, kind: str, code: str) -> Iterator[array[int]]:
@@ -127,3 +118,8 @@ def read_numbers(db: Any, kind: str, code: str) -> Iterator[array[int]]:
 
 def read_names(db: Any) -> list[str]:
     return [name for _, value in db.notes("learned names ") for name in _decode(value, type=list[str])]
+
+
+def read_fetched(db: Any) -> Iterator[Fetched]:
+    for _, value in db.notes("learned fetched "):
+        yield from _decode(value, type=list[Fetched])

@@ -9,7 +9,8 @@ these to trust. A link's score follows what happens to its siblings while it wai
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import log, sqrt
+from itertools import repeat
+from math import log
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,13 +20,14 @@ from msgspec import Meta
 
 from lycosa import urls
 from lycosa.strategy.class_rules import ClassRules
+from lycosa.strategy.evidence import LEAST_CASH, Gathering
 from lycosa.strategy.link_features import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
-from lycosa.strategy.links import MOST_SHORT, SOURCES, Find
-from lycosa.strategy.memory import Memory
+from lycosa.strategy.links import SOURCES, Finds
+from lycosa.strategy.memory import Candidate, Memory
 from lycosa.strategy.online_logistic import OTHER_VERSION, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
 from lycosa.strategy.sources import Source
-from lycosa.strategy.url_features import quick_marks, words_of
+from lycosa.strategy.url_features import counted_words
 from lycosa.types import (
     BadInput,
     Effects,
@@ -47,8 +49,7 @@ UNKNOWN = -1.0  # relevance of words that nobody judged
 ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
 ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
 MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
-AREA = 0.3  # pages more: in so small a part of a host a few failures tell enough
-LEAST_CASH, MOST_CASH = 1e-12, 1e6  # a long chain of pages on topic must not grow out of range
+MOST_CASH = 1e6  # a long chain of pages on topic must not grow out of range
 
 
 @dataclass
@@ -113,7 +114,7 @@ class Learned:
         if not row:
             return
         memory.batches.whys.append(self.reasons_.take(row, visit.score))
-        evidence = self.evidence(row)
+        (evidence,) = self.evidence([row])
         self.idle_ += not reply.error and max(evidence[YIELD]) <= 0
         if reply.error:  # nothing was learned of the topic; but a host that fails is no place to look
             self._count(memory.links.hosts[row], 0.0)
@@ -188,40 +189,50 @@ class Learned:
         finds, told = self._found(page)
         rows = self.memory_.add_links(source, finds, told)
         self.scales_["cash"].add([log(links.cash[row] + LEAST_CASH) for row in (*rows, *told)])
-        called = [self.worth(row, source.number) for row in rows[:CALLED]]
+        called = self.worths(rows[:CALLED], repeat(source.number))
         scores = [*called, *(HELD_BACK * (1.0 + links.owns[row]) / 2 for row in rows[CALLED:])]
-        worth = {find.url: score for find, score in zip(finds, scores, strict=True)}
+        worth = dict(zip(finds.urls, scores, strict=True))
         return [worth.get(link.url, 0.0) for link in page.links]
 
-    def _found(self, page: Page) -> tuple[list[Find], list[int]]:
+    def _found(self, page: Page) -> tuple[Finds, list[int]]:
         """The links that may be fetched, best words first, and the rows of those of which no more is to be learned."""
-        finds: list[Find] = []
-        links, said, told, counted = [], [], [], []
-        known, done, number = self.memory_.links, self.memory_.done, self.memory_.names.__getitem__
+        candidates, told = self._candidates(page)
+        owns = self._text_relevances("own", [own for _, _, _, own, _ in candidates])
+        order = sorted(range(len(owns)), key=owns.__getitem__, reverse=True)
+        links = [candidate[0] for candidate in candidates]
+        promises = self._promises(page, candidates)
+        contexts = [UNKNOWN] * len(order)  # the others' would cost more than they tell
+        contexts[:READ] = self._text_relevances("context", [page.context(links[at]) for at in order[:READ]])
+        columns: dict[str, Sequence[float]] = {
+            "contexts": contexts,
+            "owns": [owns[at] for at in order],
+            "elsewheres": [promises[at] for at in order],
+        }
+        return self.memory_.finds([candidates[at] for at in order], columns), told
+
+    def _promises(self, page: Page, candidates: Sequence[Candidate]) -> list[float]:
+        """Where such links led elsewhere, if anybody knows."""
+        model, names = self.class_rules_.link_model, self.memory_.names.all
+        if not model:
+            return [0.0] * len(candidates)
+        links, _, _, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
+        return model.of(page, links, [[names[word] for word in found] for found in words])
+
+    def _candidates(self, page: Page) -> tuple[list[Candidate], list[int]]:
+        known, done, key, refuses = self.memory_.links, self.memory_.done, urls.key, self.refuses_
+        of_anchor, of_path = self.memory_.names.of_anchor, self.memory_.names.of_path
+        candidates: list[Candidate] = []
+        told = []
         for at, link in enumerate(page.links):
-            row = known.find(link.url)
-            if not row and (urls.fingerprint(link.url) in done or self.refuses_(link.url, link.depth)):
+            url = link.url
+            if row := known.find(url):
+                if known.counts[row] >= SOURCES:
+                    told.append(row)
+                    continue
+            elif key(url) in done or refuses(url, link.depth):
                 continue
-            if row and known.counts[row] >= SOURCES:
-                told.append(row)
-                continue
-            own, words = words_of(link, page)
-            host, place, area = map(number, quick_marks(link.url))
-            spot, depth, numbers = min(at // SPOT, MOST_SHORT), min(link.depth, MOST_SHORT), [*map(number, words)]
-            finds.append(Find(link.url, spot, depth, numbers, UNKNOWN, UNKNOWN, 0.0, host, place, area, row))
-            links.append(link)
-            said.append(own)
-            counted.append(words)
-        relevances = self._text_relevances("own", said)
-        promises = self.class_rules_.link_model.of(page, links, counted)
-        for find, relevance, promise in zip(finds, relevances, promises, strict=True):
-            find.own, find.elsewhere = relevance, promise
-        order = sorted(range(len(finds)), key=relevances.__getitem__, reverse=True)
-        best = order[:READ]  # the others' context would cost more than it tells
-        contexts = self._text_relevances("context", [page.context(links[at]) for at in best])
-        for at, relevance in zip(best, contexts, strict=True):
-            finds[at].context = relevance
-        return [finds[at] for at in order], told
+            candidates.append((link, at // SPOT, row, *counted_words(link, page, of_anchor, of_path)))
+        return candidates, told
 
     def _text_relevances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
         if self.judge_ is None:
@@ -240,51 +251,15 @@ class Learned:
         self.scales_["parent"].add([verdict.relevance])
         return memory.add_page(verdict.relevance, verdict.label, distance, cash, luck, up)
 
-    def worth(self, row: int, page: int) -> float:
-        """The score of a link of this page; what made it is kept."""
-        weighed = None if self.memory_.links.turns[row] else self.weights_.weigh(self.evidence(row))
-        self.reasons_.keep(page, row, weighed)
-        return weighed.score if weighed else 1.0
+    def worths(self, rows: Sequence[int], pages: Iterable[int]) -> list[float]:
+        """The scores of links, each as one of this page; what made them is kept."""
+        turns, weigh = self.memory_.links.turns, self.weights_.weigh
+        weighed = [None if turns[row] else weigh(found) for row, found in zip(rows, self.evidence(rows), strict=True)]
+        self.reasons_.keep(rows, pages, weighed)
+        return [found.score if found else 1.0 for found in weighed]
 
-    def evidence(self, row: int) -> list[float]:
-        """One number for each kind, in the order of PRIOR; 0 where nothing is known."""
-        links, scales, surplus, sources = self.memory_.links, self.scales_, self.surplus_, self.memory_.sources
-        place, best, words = links.places[row], sources[links.best[row]], links.words(row)
-        rate, count, siblings, part, near, untested = surplus.rate, links.counts[row], 0.0, 0.0, 0.0, 0.0
-        for at in range(count):
-            source = sources[links.pages[at][row]]
-            untried = source.luck * log(1 + source.waiting.get(place, 0))
-            if (all_ := source.tally) and all_.tried:
-                siblings += all_.surplus(rate)
-                expected = rate * (all_.good + 1) / (all_.tried * rate + 1)
-                near += source.near(links.spots[at][row], expected)
-                if tally := source.places.get(place):
-                    part += tally.surplus(expected)
-                    untried /= sqrt(1 + max(0.0, tally.tried - tally.good))
-            if untried > untested:
-                untested = untried
-        area, context, own = surplus.tallies.get(links.areas[row]), links.contexts[row], links.owns[row]
-        return [
-            scales["parent"].of(best.relevance),
-            scales["context"].of(context) if context >= 0 else 0.0,
-            scales["own"].of(own) if own >= 0 else 0.0,
-            links.elsewheres[row],
-            siblings / count,
-            part / count,
-            near / count,
-            untested * surplus.curiosity,
-            surplus[place],
-            min(0.0, area.surplus(rate, AREA)) if area else 0.0,
-            surplus[links.hosts[row]],
-            surplus[best.kind],
-            self.class_rules_.surplus(best.label),
-            sum(map(surplus.__getitem__, words)) / sqrt(len(words) or 1),
-            scales["cash"].of(log(links.cash[row] + LEAST_CASH)),
-            log(1 + links.depths[row]),
-            log(links.finds[row]),
-            min(best.distance, 4.0),
-            float(links.twins[row]),
-        ]
+    def evidence(self, rows: Iterable[int]) -> list[list[float]]:
+        return Gathering(self.memory_, self.surplus_, self.scales_, self.class_rules_.surplus).of(rows)
 
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)
@@ -307,7 +282,7 @@ class Learned:
             batches.turns.append(links.ids[row])
             anew[row] = links.pages[0][row]
         rows = [row for row in anew if (number := links.ids[row]) and self.waits_(number)]  # not if it is in flight
-        scores = [self.worth(row, anew[row]) for row in rows]
+        scores = self.worths(rows, [anew[row] for row in rows])
         if self.reasons_.is_full():
             self.reasons_.write()
         return Effects(ids=[links.ids[row] for row in rows], scores=scores, hosts=[*map(self.memory_.host, rows)])
@@ -338,6 +313,7 @@ class Learned:
             "idle": self.idle_,
             "leads": self.class_rules_.save(),
             "batches": self.memory_.batches.count,
+            "fetched": len(self.memory_.done),
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -346,7 +322,7 @@ class Learned:
             self.memory_.load(self.db_)
 
     def load_counts(self, state: dict[str, Any]) -> None:
-        if "batches" not in state:
+        if "fetched" not in state:
             raise BadInput(OTHER_VERSION)
         self.weights_.load(state["weights"])
         self.total_ = Tally(*state["total"])

@@ -58,6 +58,9 @@ class LinkModel:
     def __init__(self, models: Sequence[LinkWords]) -> None:
         self._models = [(model.bias, *_weighers(model.words)) for model in models]
 
+    def __bool__(self) -> bool:
+        return bool(self._models)
+
     def of(self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]) -> list[float]:
         """For some links of a page, and the words that each is counted under: the best over all classes.
 

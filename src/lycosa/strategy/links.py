@@ -15,6 +15,8 @@ from typing import Any
 from msgspec import Struct
 
 from lycosa.strategy.sources import Source
+from lycosa.strategy.url_features import alike, anchor_word, marks_of, path_word
+from lycosa.text import Memo
 
 SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
 WORDS_KEPT = 16  # of a link, from all its pages
@@ -30,11 +32,23 @@ class Names(dict[str, int]):
         super().__init__({"": 0})
         self.all = [""]
         self._written = 1
+        self._marks = Memo(self._number, 10_000)
+        self.of_anchor = Memo(lambda word: self[anchor_word(word)]).__getitem__  # the number a word is counted under
+        self.of_path = Memo(lambda word: self[path_word(word)]).__getitem__
 
     def __missing__(self, name: str) -> int:
         number = self[name] = len(self.all)
         self.all.append(name)
         return number
+
+    def marks(self, url: str) -> tuple[int, int, int]:
+        """The numbers of an address's host, place and area. Most links of a page share them with others."""
+        like = alike(url)
+        return self._marks[like] if like else self._number(url)
+
+    def _number(self, url: str) -> tuple[int, int, int]:
+        host, place, area = marks_of(url)
+        return self[host], self[place], self[area]
 
     def fresh(self) -> list[str]:
         """Those that came since this was asked last."""
@@ -49,19 +63,14 @@ class Names(dict[str, int]):
 
 
 class Find(Struct, gc=False):
-    """What one page says of a link."""
+    """What one page says of a link that was known before."""
 
-    url: str
     spot: int
     depth: int
     words: Sequence[int]
     context: float  # what the judge makes of the words around it; below 0 if it was not asked
     own: float  # and of its own words
     elsewhere: float  # where links with such words led to elsewhere
-    host: int
-    place: int
-    area: int
-    row: int = 0  # of a link that was known before
 
 
 COLUMNS = {  # what a page says of its links, each in an array; Links has columns of the same names
@@ -70,6 +79,30 @@ COLUMNS = {  # what a page says of its links, each in an array; Links has column
     "depths": "H",
     "word_counts": "B",
 }
+CODES = COLUMNS | {"spots": "H", "words": "I"}  # words: of all links, one after the other
+
+
+class Finds:
+    """What one page says of its links, in columns: a page has so many links that each step is taken for all at once."""
+
+    __slots__ = ("columns", "rows", "urls")
+
+    def __init__(
+        self, urls: Sequence[str] | Mapping[int, str], rows: list[int], columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        self.urls = urls  # needed of those only that the frontier does not know, or not yet
+        self.rows = rows  # of links that were known before; 0 of the others, until they are added
+        self.columns: dict[str, array[Any]] = {
+            name: values if isinstance(values, array) else array(CODES[name], values)
+            for name, values in columns.items()
+        }
+
+    def one(self, at: int) -> Find:
+        columns = self.columns
+        first = sum(columns["word_counts"][:at])
+        words = columns["words"][first : first + columns["word_counts"][at]]
+        relevances = (columns[name][at] for name in ("contexts", "owns", "elsewheres"))
+        return Find(columns["spots"][at], columns["depths"][at], words, *relevances)
 
 
 class Links:
@@ -107,7 +140,7 @@ class Links:
         start = len(self.ids)
         for column in self._columns():
             column.frombytes(bytes(_CHUNK * column.itemsize))
-        self._free.extend(range(start + _CHUNK - 1, start - 1, -1))
+        self._free[:0] = range(start + _CHUNK - 1, start - 1, -1)  # those that were used before come first
 
     # -- by address ---------------------------------------------------------------------------------------------------
 
@@ -157,22 +190,6 @@ class Links:
         """The numbers of the first few pages it was found on, and where it stands on each of them."""
         return [(self.pages[at][row], self.spots[at][row]) for at in range(self.counts[row])]
 
-    def add(self, source: Source, find: Find) -> int:
-        """A link that was not known before; the frontier will know it when it is settled."""
-        if not self._free:
-            self._grow()
-        row = self._free.pop()
-        self.hosts[row], self.places[row], self.areas[row] = find.host, find.place, find.area
-        self.depths[row] = find.depth
-        self.contexts[row], self.owns[row], self.elsewheres[row] = find.context, find.own, find.elsewhere
-        self.cash[row], self.best[row] = source.cash, source.number
-        self.finds[row] = self.counts[row] = 1
-        self.pages[0][row], self.spots[0][row] = source.number, find.spot
-        self._set_words(row, find.words)
-        self._others[find.url] = row
-        self._new.append(find.url)
-        return row
-
     def again(self, row: int, source: Source, find: Find | None, best: Source) -> None:
         """Found on a further page, of which no more may be known than that."""
         self.cash[row] += source.cash
@@ -194,28 +211,43 @@ class Links:
         if source.relevance > best.relevance:
             self.best[row] = source.number
 
-    def add_many(self, source: Source, given: Mapping[str, array[Any]], which: Sequence[int]) -> range:
-        """Some links of a page, from the columns of its note; none of them was known before, and all have ids."""
-        first, count, words = len(self.ids), len(which), len(self._words)
-        starts = [*accumulate(given["word_counts"], initial=words)]
+    def add(self, source: Source, finds: Finds, which: Sequence[int]) -> Sequence[int]:
+        """Those of a page's links that were not known before. Without an id they have their names, until `settle`."""
+        given, rows = finds.columns, self._take_rows(len(which))
+        starts = array("I", accumulate(given["word_counts"], initial=len(self._words)))
         self._words.extend(given["words"])  # also those of links that are left out: to pick would take longer
         pairs = [(getattr(self, name), given[name]) for name in COLUMNS]
-        pairs += [(self.spots[0], given["spots"]), (self._first_word, array("I", starts[:-1]))]
+        pairs += [(self.spots[0], given["spots"]), (self._first_word, starts[:-1])]
         for column, values in pairs:
-            column.extend(values if count == len(values) else array(column.typecode, [values[at] for at in which]))
-        for column in (self.best, self.pages[0]):
-            column.extend(array("I", [source.number]) * count)
-        self.cash.extend(array("d", [source.cash]) * count)
+            chosen = values if len(which) == len(values) else array(column.typecode, [values[at] for at in which])
+            _put(column, rows, chosen)
+        for column, value in ((self.best, source.number), (self.pages[0], source.number), (self.cash, source.cash)):
+            _put(column, rows, array(column.typecode, [value]) * len(which))
         for column in (self.finds, self.counts):
-            column.extend(array(column.typecode, [1]) * count)
-        for column in (self.twins, self.turns, *self.pages[1:], *self.spots[1:]):
-            column.frombytes(bytes(column.itemsize * count))
-        self._left_behind += len(given["words"]) - sum(self.word_counts[first:])
-        self._make_room(max(self.ids[first:], default=0))
-        rows = range(first, first + count)
-        for row, number in zip(rows, self.ids[first:], strict=True):
-            self._rows[number] = row
+            _put(column, rows, array(column.typecode, [1]) * len(which))
+        if len(which) < len(given["word_counts"]):
+            self._left_behind += len(given["words"]) - sum([given["word_counts"][at] for at in which])
+        self._name(finds, which, rows)
         return rows
+
+    def _name(self, finds: Finds, which: Sequence[int], rows: Sequence[int]) -> None:
+        numbers = finds.columns["ids"]
+        self._make_room(max(numbers, default=0))
+        for at, row in zip(which, rows, strict=True):
+            if number := numbers[at]:
+                self._rows[number] = row
+            else:
+                self._others[finds.urls[at]] = row
+                self._new.append(finds.urls[at])
+
+    def _take_rows(self, count: int) -> Sequence[int]:
+        """Empty rows; a range where they follow each other, which is quicker to fill."""
+        while len(self._free) < count:
+            self._grow()
+        rows = self._free[: -count - 1 : -1]
+        del self._free[len(self._free) - count :]
+        follow = range(rows[0], rows[0] + count) if rows else range(0)
+        return follow if rows == [*follow] else rows
 
     def restore(
         self, pages: Sequence[tuple[int, int]], best: int, marks: tuple[int, int, int], words: Sequence[int]
@@ -251,3 +283,11 @@ class Links:
                 first, self._first_word[row] = self._first_word[row], len(kept)
                 kept.extend(self._words[first : first + count])
         self._words, self._left_behind = kept, 0
+
+
+def _put(column: array[Any], rows: Sequence[int], values: array[Any]) -> None:
+    if isinstance(rows, range):
+        column[rows.start : rows.stop] = values
+    else:
+        for row, value in zip(rows, values, strict=True):
+            column[row] = value

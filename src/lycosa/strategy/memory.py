@@ -1,16 +1,21 @@
 """What `learned` remembers of single pages and links: where each link was found, what waits, what is done."""
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from lycosa import urls
-from lycosa.strategy.kept import Batches, PageNote, read_names, read_numbers
-from lycosa.strategy.links import Find, Links, Names
+from lycosa.strategy.kept import Batches, Fetched, PageNote, read_fetched, read_names, read_numbers
+from lycosa.strategy.links import MOST_SHORT, Finds, Links, Names
 from lycosa.strategy.sources import Levels, Source
 from lycosa.strategy.url_features import folder_of, twins
+from lycosa.types import Link
+
+Candidate = tuple[Link, int, int, Sequence[str], Sequence[int]]  # with its spot, row, words, and these by number
 
 
 class Memory:
@@ -21,11 +26,11 @@ class Memory:
         self.links = Links()  # that wait, or led to a page
         self.sources: list[Source] = []
         self.levels = Levels()
-        self.done: set[int] = set()  # fingerprints of URLs that were fetched
+        self.done: set[int] = set()  # the keys of URLs that were fetched
         self.folders: set[int] = set()  # and of the folders of those that were pages
         self.batches = Batches()
         self.up = 0  # the row of the link of the visit under way
-        self._page: tuple[Source, Sequence[Find], Sequence[int], Sequence[int]] | None = None  # not noted yet
+        self._page: tuple[Source, Finds, Sequence[int]] | None = None  # not noted yet
 
     def first_page(self, row: int) -> Source:
         """That a link was found on."""
@@ -41,21 +46,25 @@ class Memory:
         """The link no longer waits. Other addresses of the same page still do, but should come last: these too."""
         links = self.links
         folder = folder_of(url) if is_page else ""
-        known = urls.fingerprint(folder) if folder else 0
         same: list[int] = []
-        if folder and known not in self.folders:
-            self.folders.add(known)
+        if folder and urls.key(folder) not in self.folders:
             same = [row for row in map(links.find, twins(folder)) if row]
             for row in same:
                 links.twins[row] = 1
                 self.batches.twins.append(links.ids[row])
-        row, key = links.take(url), urls.fingerprint(url)
-        self.done.add(key)
-        self.batches.done.extend((key, known, links.ids[row]))
+        row = links.take(url)
+        fetched = Fetched(url, is_page, links.ids[row])
+        self._finish(fetched)
+        self.batches.fetched.append(fetched)
         if row:
             for page, _ in links.found(row):
                 self.sources[page].remove(row, links.places[row])
         return row, same
+
+    def _finish(self, fetched: Fetched) -> None:
+        self.done.add(urls.key(fetched.url))
+        if fetched.is_page and (folder := folder_of(fetched.url)):
+            self.folders.add(urls.key(folder))
 
     def add_page(self, relevance: float, label: str, distance: int, cash: float, luck: float, up: int) -> Source:
         source = Source(len(self.sources), relevance, label, distance, cash, luck)
@@ -64,26 +73,40 @@ class Memory:
         self.sources.append(source)
         return source
 
-    def add_links(self, source: Source, finds: Sequence[Find], told: Sequence[int]) -> list[int]:
+    def finds(self, candidates: Sequence[Candidate], columns: dict[str, Sequence[float]]) -> Finds:
+        """What a page says of its links, with the columns that are there already."""
+        links, spots, rows, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
+        marks = [self.names.marks(link.url) for link in links]
+        columns |= {name: [mark[at] for mark in marks] for at, name in enumerate(("hosts", "places", "areas"))}
+        columns["ids"] = array("I", [0]) * len(links)
+        columns["spots"] = [min(spot, MOST_SHORT) for spot in spots]
+        columns["depths"] = [min(link.depth, MOST_SHORT) for link in links]
+        columns["word_counts"] = [*map(len, words)]
+        columns["words"] = [*chain.from_iterable(words)]
+        return Finds([link.url for link in links], [*rows], columns)
+
+    def add_links(self, source: Source, finds: Finds, told: Sequence[int]) -> list[int]:
         """Take down what a page says of its links; of those in `told` no more is to be learned."""
-        rows = [self._find(source, find) for find in finds]
+        self._add(source, finds, range(len(finds.rows)))
         for row in told:
             self.links.again(row, source, None, source)
-        if source.kids:
-            self.levels.add(source, finds[0].depth)
-        self._page = source, finds, rows, told
-        return rows
+        self._page = source, finds, told
+        return finds.rows
 
-    def _find(self, source: Source, find: Find) -> int:
-        links, row = self.links, find.row
-        if row:
-            links.again(row, source, find, self.best_page(row))
-        else:
-            row = links.add(source, find)
-            if (folder := folder_of(find.url)) and urls.fingerprint(folder) in self.folders:
+    def _add(self, source: Source, finds: Finds, which: Sequence[int]) -> None:
+        links, rows, columns = self.links, finds.rows, finds.columns
+        new = [at for at in which if not rows[at]]
+        for at in which if len(new) < len(which) else ():
+            if row := rows[at]:
+                links.again(row, source, finds.one(at), self.best_page(row))
+        for at, row in zip(new, links.add(source, finds, new), strict=True):
+            rows[at] = row
+            if not columns["ids"][at] and (folder := folder_of(finds.urls[at])) and urls.key(folder) in self.folders:
                 links.twins[row] = 1
-        source.add(row, links.places[row])
-        return row
+        source.kids.extend([rows[at] for at in which])
+        source.waiting = dict(Counter([columns["places"][at] for at in which]))
+        if source.kids:
+            self.levels.add(source, columns["depths"][0])
 
     # -- what survives ------------------------------------------------------------------------------------------------
 
@@ -92,10 +115,10 @@ class Memory:
         links = self.links
         links.settle()
         if self._page:
-            source, finds, rows, told = self._page
-            self.batches.twins.extend(links.ids[row] for row in rows if links.twins[row])
+            source, finds, told = self._page
+            self.batches.twins.extend([links.ids[row] for row in finds.rows if links.twins[row]])
             if db is not None:
-                db.keep(f"learned page {source.number:09}", PageNote.of(source, links, finds, rows, told).pack())
+                db.keep(f"learned page {source.number:09}", PageNote.of(source, links, finds, told).pack())
         if self.up and not (self._page and self._page[0].up == self.up):
             links.release(self.up)  # it led to no page whose links could give it credit
         self._page, self.up = None, 0
@@ -110,11 +133,9 @@ class Memory:
         """Everything, from the notes."""
         links = self.links
         done: set[int] = set()  # ids
-        for batch in read_numbers(db, "done", "Q"):
-            self.done.update(batch[::3])
-            self.folders.update(batch[1::3])
-            done.update(batch[2::3])
-        self.folders.discard(0)
+        for fetched in read_fetched(db):
+            self._finish(fetched)
+            done.add(fetched.number)
         for _, packed in db.notes("learned page "):
             self._load_page(PageNote.unpack(packed), done)
         for number, packed in db.notes("learned yield "):
@@ -128,24 +149,13 @@ class Memory:
         links = self.links
         up = links.restore(note.up.pages, note.up.best, note.up.marks, note.up.words) if note.up else 0
         source = self.add_page(note.relevance, note.label, note.distance, note.cash, note.luck, up)
-        columns = note.arrays()
-        new: list[int] = []  # where they stand in the note
-        known: list[int] = []  # from earlier pages, or by their address only
-        for at, number in enumerate(columns["ids"]):
-            if number not in done if number else urls.fingerprint(note.urls[at]) not in self.done:
-                (new if number and not links.row_of(number) else known).append(at)
-        rows = links.add_many(source, columns, new)
-        source.waiting = dict(Counter(links.places[rows.start : rows.stop]))
-        added = dict(zip(new, rows, strict=True))
-        for at in sorted(new + known):
-            if at in added:
-                source.kids.append(added[at])
-            else:
-                find = note.find(columns, at)
-                find.row = links.row_of(columns["ids"][at]) or links.find(find.url)
-                self._find(source, find)
+        finds = note.finds()
+        which: list[int] = []  # still wait
+        for at, number in enumerate(finds.columns["ids"]):
+            if number not in done if number else urls.key(note.urls[at]) not in self.done:
+                which.append(at)
+                finds.rows[at] = links.row_of(number) if number else links.find(note.urls[at])
+        self._add(source, finds, which)
         for number, url in note.others():
             if row := links.row_of(number) if number else links.find(url):
                 links.again(row, source, None, source)
-        if source.kids:
-            self.levels.add(source, columns["depths"][0])

@@ -6,7 +6,7 @@ crawl.db with the commit. It is needed once, at the visit, and takes no memory u
 """
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import isnan, nan
 from typing import Any
@@ -80,13 +80,15 @@ class Reasons:
         self._fresh: dict[int, dict[int, Weighed | None]] = {}  # page to row to what made its score: not written yet
         self._count = 0
 
-    def keep(self, page: int, row: int, weighed: Weighed | None) -> None:
-        """The link was scored because of this; None: its turn has come."""
-        rows = self._fresh.get(page)
-        if rows is None:
-            rows = self._fresh[page] = {}
-        rows[row] = weighed
-        self._count += 1
+    def keep(self, rows: Iterable[int], pages: Iterable[int], weighed: Sequence[Weighed | None]) -> None:
+        """Links were scored, each as one of this page, because of this; None: its turn has come."""
+        fresh = self._fresh
+        for row, page, found in zip(rows, pages, weighed, strict=False):
+            if page in fresh:
+                fresh[page][row] = found
+            else:
+                fresh[page] = {row: found}
+        self._count += len(weighed)
 
     def is_full(self) -> bool:
         return self._count >= _MOST_FRESH

@@ -1,11 +1,13 @@
 """What can be read off a link before it is asked: its words, the kind of its address, other addresses of its page."""
 
 import re
-from sys import intern
+from collections.abc import Callable
+from typing import TypeVar
 
-from lycosa.text import STEMS, Memo, words
+from lycosa.text import STEMS, words
 from lycosa.types import Link, Page
 
+T = TypeVar("T")
 MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
 MOST_COUNTED = 6  # of each
 _address_words = re.compile(r"[^\W\d_]{2,}|~").findall
@@ -13,8 +15,13 @@ _plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same in half the time
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
-_of_anchor = Memo(lambda word: intern(f"“{stem}”") if (stem := STEMS[word]) else "").__getitem__  # as it is counted
-_of_path = Memo(lambda word: intern(f"/{word}")).__getitem__
+def anchor_word(word: str) -> str:
+    """As a word of an anchor is counted; nothing for one that says nothing."""
+    return f"“{stem}”" if (stem := STEMS[word]) else ""
+
+
+def path_word(word: str) -> str:
+    return f"/{word}"
 
 
 def marks_of(url: str) -> tuple[str, str, str]:
@@ -37,27 +44,25 @@ def marks_of(url: str) -> tuple[str, str, str]:
     else:
         area = ""
     place = f"place {host}/{first if deep > 1 else ''}/{deep}{ending}{asks}"
-    return intern(f"host {host}"), intern(place), intern(area)
+    return f"host {host}", place, area
 
 
-_kinds = Memo(marks_of, 10_000)
-
-
-def quick_marks(url: str) -> tuple[str, str, str]:
-    """The same, remembered for all pages of a folder whose names do not matter: most links of a page are such."""
+def alike(url: str) -> str:
+    """An address with the same marks, one for all pages of a folder whose names do not matter: most links of a page are
+    such. Nothing if the marks are this address's own."""
     folder, _, name = url.rpartition("/")
     if "?" in url or (name and ("." not in name or name.startswith("~"))):
-        return marks_of(url)
-    return _kinds[f"{folder}/." if name else url]
+        return ""
+    return f"{folder}/." if name else url
 
 
 def folder_of(url: str) -> str:
     """The folder, if a page is what most servers show for one: at its address, without the slash too, and at that of
     its first page. Else nothing."""
     folder, _, name = url.rpartition("/")
-    if not name or name.lower() in _FIRST_PAGES:
-        return folder
-    return "" if "." in name or "?" in url else url
+    if "." in name:
+        return folder if name.lower() in _FIRST_PAGES else ""
+    return ("" if "?" in url else url) if name else folder
 
 
 def twins(folder: str) -> list[str]:
@@ -67,11 +72,18 @@ def twins(folder: str) -> list[str]:
 
 def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
     """The words of its anchor and its path, to be judged; and as they are counted: stems, and `~`, a person's mark."""
+    return counted_words(link, page, anchor_word, path_word)
+
+
+def counted_words(
+    link: Link, page: Page, of_anchor: Callable[[str], T], of_path: Callable[[str], T]
+) -> tuple[list[str], tuple[T, ...]]:
+    """The same, for those who have other names for what is counted."""
     anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
     path = link.url.split("/", 3)[3].lower()
     address = _plain_words(path) if path.isascii() else _address_words(path)
     if len(anchor) > MOST_WORDS or len(address) > MOST_WORDS:
         anchor, address = anchor[:MOST_WORDS], address[:MOST_WORDS]
-    stems = [*filter(None, map(_of_anchor, anchor))]
-    counted = dict.fromkeys([*stems[:MOST_COUNTED], *map(_of_path, address[:MOST_COUNTED])])
+    stems = [*filter(None, map(of_anchor, anchor))]
+    counted = dict.fromkeys([*stems[:MOST_COUNTED], *map(of_path, address[:MOST_COUNTED])])
     return [*anchor, *address], tuple(counted)

@@ -74,7 +74,7 @@ def test_the_direction_stands_beside_the_verdict() -> None:
     level = Pair("A", "B", [0.1, 0.9, 0.5], [0.2, 0.8, 0.49])
     found = [better("x", *pairs) for pairs in ([up], [lucky], [up, down], [up, level], [level], [down])]
     assert [effect.outcome == REPRODUCED for effect in found] == [True, *[False] * 5]
-    ways = ["as claimed", "as claimed", "in part", "in part", "no difference", "the contrary"]
+    ways = ["as claimed", "as claimed", "in part", "in part", "no difference", "the opposite"]
     assert [effect.direction for effect in found] == ways
     assert [alike("x", margin, up).direction for margin in (0.2, 0.1)] == ["alike", "not alike"]
     assert undecided("x", up).direction == "not alike"

@@ -44,7 +44,7 @@ def test_the_same_twice_but_for_the_time(tmp_path: Path) -> None:
 def test_in_the_field_hours_are_told(tmp_path: Path) -> None:
     reproduce("tids", Request(pages=12, field=True), tmp_path)
     text = (tmp_path / PAGE).read_text()
-    assert "### Hours, politely" in text
+    assert "### Hours with politeness" in text
     assert "64 workers" in text
     hours = json.loads((tmp_path / RESULTS).read_text())["hours"]
     assert set(hours) == set(tids.CRAWLS)

@@ -144,7 +144,7 @@ def test_a_recorded_web_needs_a_map(school: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "focus", "problem"),
     [
-        ("", (), r"--map .*own\.xtm: there is no such file"),
+        ("", (), r"--map .*own\.xtm: no such file"),
         ("<topicMap", (), r"--map .*own\.xtm: own\.xtm:1: "),
         ("good", ("toyota",), r"--focus toyota: no topic 'toyota' in own\.xtm"),
     ],
@@ -177,5 +177,5 @@ def test_a_recorded_web(school: Any, tmp_path: Path) -> None:
 def test_too_few_pages_for_seeds(school: Any, tmp_path: Path) -> None:
     subject(Request(), "cooking", tmp_path)
     request = school.request(pages=5, target=("other",), topic_map=str(tmp_path / "map.xtm"))
-    with pytest.raises(BadInput, match="too few to draw seeds"):
+    with pytest.raises(BadInput, match="too few to sample seeds"):
         work(plan(request)[0])

@@ -60,7 +60,7 @@ def test_bad_input_stays_bad_input() -> None:
 
 
 def test_a_process_that_dies_is_noticed() -> None:
-    with pytest.raises(RuntimeError, match="gone before its work was done"):
+    with pytest.raises(RuntimeError, match="died before it finished"):
         do_all(os._exit, [3, 3], 2, lambda: None)  # type: ignore[arg-type]
 
 

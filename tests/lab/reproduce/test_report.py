@@ -33,9 +33,9 @@ REPORT = Report(
 
 def test_a_page_has_all_its_parts_in_order() -> None:
     text = page(REPORT)
-    parts = ["# Do spiders hunt?", "## What the document claims", "They do.\n\nAlways.", "## How it measured"]
-    parts += ["## What we did", "We looked too.", "## What came of it", "![Legs](legs.png)", "Eight.", "### Legs"]
-    parts += ["| wolf | 8 | 8 |", "All of them.", "## Before you believe it", "- It was night."]
+    parts = ["# Do spiders hunt?", "## What the paper claims", "They do.\n\nAlways.", "## How it measured"]
+    parts += ["## What we did", "We looked too.", "## Results", "![Legs](legs.png)", "Eight.", "### Legs"]
+    parts += ["| wolf | 8 | 8 |", "All of them.", "## Caveats", "- It was night."]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
 
@@ -43,7 +43,7 @@ def test_a_page_has_all_its_parts_in_order() -> None:
 def test_verdicts_are_told_in_a_table() -> None:
     text = verdicts(EFFECTS)
     assert "| Spiders \\| hunt. | one was seen | two were | as claimed | **reproduced** |" in text
-    assert "| one did | the contrary | **not reproduced** |" in text
+    assert "| one did | the opposite | **not reproduced** |" in text
     assert text.splitlines()[0].endswith("| direction | verdict |")
     assert text.count("**not reproduced**") == text.count("**cannot be shown here**") == 1
 
@@ -56,7 +56,7 @@ def test_a_summary_counts() -> None:
 
 @pytest.mark.parametrize("text", [page(REPORT), summary([REPORT])])
 def test_words_and_signs_are_explained_to_those_who_know_nothing(text: str) -> None:
-    for word in ("n tasks", "(±)", "p, how likely", "*Direction*", "*verdict*", "*ratio*", "*rate*", "*recall*"):
+    for word in ("n tasks", "(±)", "p, the probability", "*Direction*", "*verdict*", "*ratio*", "*rate*", "*recall*"):
         assert word in text
 
 

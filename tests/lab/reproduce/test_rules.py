@@ -149,5 +149,5 @@ def test_a_recorded_web(school: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_few_pages_for_seeds(school: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BadInput, match="too few to draw two sets"):
+    with pytest.raises(BadInput, match="too few to sample two sets"):
         plan(school.request(target=("other",)))

@@ -16,9 +16,9 @@ from lycosa.lab.reproduce.testbed import (
     Request,
     chosen,
     drawn,
+    open_testbed,
     site,
     teach,
-    terrain,
     told,
 )
 from lycosa.lab.webs import GeneratedPages
@@ -116,15 +116,15 @@ def test_bad_input_is_named(school: Any, tmp_path: Path) -> None:
         Recording(school.request(target=("musik",))).targets()
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("http://elsewhere.example/\tx\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="none of its addresses"):
+    with pytest.raises(BadInput, match="none of its URLs"):
         Recording(Request(web=str(school.web), labels=str(wrong)))
     with pytest.raises(BadInput, match="no such file"):
         Recording(Request(web=str(tmp_path / "none.warc"), labels=str(wrong)))
 
 
 def test_a_terrain_is_opened_once(small: GeneratedWeb, school: Any) -> None:
-    assert terrain(Request(), small) is terrain(Request(), small)
-    assert isinstance(terrain(school.request(), small), Recording)
+    assert open_testbed(Request(), small) is open_testbed(Request(), small)
+    assert isinstance(open_testbed(school.request(), small), Recording)
 
 
 def test_a_reader_passes_over_what_cannot_be_read(warcs: Any) -> None:

@@ -1,4 +1,4 @@
-"""The experiments of the five documents, done again: what they claim, what we measured, and whether the effect showed.
+"""The five published experiments, repeated: what they claim, what we measured, and whether the effect was reproduced.
 
 from lycosa.lab.reproduce import reproduce
 from lycosa.lab.reproduce.testbed import Request
@@ -21,7 +21,7 @@ from lycosa.types import BadInput
 
 
 class Experiment(NamedTuple):
-    """Plain jobs, what does one of them, and what the outcomes say."""
+    """How to create the jobs of an experiment, how to run one, and how to report the outcomes."""
 
     plan: Callable[[Request], Sequence[Any]]
     work: Work[Any]
@@ -45,12 +45,12 @@ def reproduce(
     processes: int = 1,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Report]:
-    """Do one experiment, or `all`, and write what came of it; `watch` hears how many of all jobs are done."""
+    """Run one experiment, or `all`, and write the results; `watch` is called with the number of finished jobs."""
     names = list(EXPERIMENTS) if name == ALL else [name]
     if not set(names) <= set(EXPERIMENTS):
         raise BadInput(f"there is no experiment {name!r} (there are: {', '.join(EXPERIMENTS)}, {ALL})")
     check_folder(out)
-    plans = {each: EXPERIMENTS[each].plan(request) for each in names}  # all of them first: what is wrong shows at once
+    plans = {each: EXPERIMENTS[each].plan(request) for each in names}  # all of them first: problems show at once
     total, done = sum(map(len, plans.values())), 0
 
     def step() -> None:

@@ -1,6 +1,6 @@
-"""Did the effect that a document claims show again? Decided by a criterion that is stated, from the data alone.
+"""Was a claimed effect reproduced? Decided by a stated criterion, from the data alone.
 
-Beside the verdict stands the direction: whether the figures at least go the way that was claimed.
+In addition to the verdict, the direction says whether the figures at least point the way that was claimed.
 """
 
 from collections.abc import Sequence
@@ -13,31 +13,31 @@ from lycosa.lab.significance import Comparison, mean, paired_t_test
 REPRODUCED: Literal["reproduced"] = "reproduced"
 NOT_REPRODUCED: Literal["not reproduced"] = "not reproduced"
 CANNOT: Literal["cannot be shown here"] = "cannot be shown here"
-LEVEL = 0.05  # of significance, as the documents that test at all have it
+LEVEL = 0.05  # of significance, as in those of the papers that test at all
 
 Outcome = Literal["reproduced", "not reproduced", "cannot be shown here"]
-Direction = Literal["as claimed", "in part", "no difference", "the contrary", "alike", "not alike", ""]
+Direction = Literal["as claimed", "in part", "no difference", "the opposite", "alike", "not alike", ""]
 
 
 class Effect(Struct, frozen=True):
-    """One claim of a document and what became of it."""
+    """One published claim and its verdict."""
 
     claim: str
     criterion: str
     measured: str
     outcome: Outcome
-    direction: Direction = ""  # that the figures go; empty where there is nothing to tell
+    direction: Direction = ""  # of the figures; empty if there is none
 
 
 class Pair(Struct, frozen=True):
-    """What is compared: one value a task for each of two, in the same order."""
+    """A comparison of two: one value per task for each, in the same order."""
 
     first: str
     second: str
     ones: Sequence[float]
     others: Sequence[float]
     digits: int = 3
-    what: str = ""  # the measure, for somebody who sees nothing else
+    what: str = ""  # the name of the measure
 
     def shown(self) -> str:
         """The means, and the difference with its standard error."""
@@ -51,7 +51,7 @@ class Pair(Struct, frozen=True):
         )
 
     def way(self) -> int:
-        """1 if the first is larger, -1 if it is smaller, 0 if they are no further apart than one standard error."""
+        """1 if the first is larger, -1 if it is smaller, 0 if they differ by no more than one standard error."""
         tested = self.test()
         return 0 if abs(tested.difference) <= tested.error else 1 if tested.difference > 0 else -1
 
@@ -59,7 +59,7 @@ class Pair(Struct, frozen=True):
         return paired_t_test(self.ones, self.others)
 
     def _relative(self) -> str:
-        """In percent of the second, or how many times it is: as documents put it."""
+        """In percent of the second, or as a multiple of it."""
         one, other = mean(self.ones), mean(self.others)
         if other <= 0 or one < 0:
             return ""
@@ -71,7 +71,7 @@ class Pair(Struct, frozen=True):
 
 
 def better(claim: str, *pairs: Pair) -> Effect:
-    """The first of each pair is larger, and not by luck."""
+    """The first of each pair is significantly larger."""
     criterion = f"{_names(pairs, ' > ')}: paired one-tailed t-test, p < {LEVEL}{_each(pairs)}"
     if any(len(pair.ones) < 2 for pair in pairs):
         return Effect(claim, criterion, _shown(pairs), CANNOT)
@@ -80,14 +80,14 @@ def better(claim: str, *pairs: Pair) -> Effect:
 
 
 def alike(claim: str, margin: float, *pairs: Pair) -> Effect:
-    """The two of each pair differ by no more than the margin in the mean."""
-    criterion = f"{_names(pairs, ' and ')} differ by at most {margin:g} in the mean{_each(pairs)}"
+    """The means of each pair differ by no more than the margin."""
+    criterion = f"{_names(pairs, ' and ')} differ by at most {margin:g} on average{_each(pairs)}"
     held = all(abs(mean(pair.ones) - mean(pair.others)) <= margin for pair in pairs)
     return _level(claim, criterion, pairs, held)
 
 
 def undecided(claim: str, pair: Pair) -> Effect:
-    """The test finds no difference, in neither direction."""
+    """The test finds no difference in either direction."""
     criterion = f"{pair.first} and {pair.second}: paired two-tailed t-test, p >= {LEVEL}"
     if len(pair.ones) < 2:
         return Effect(claim, criterion, _shown([pair]), CANNOT)
@@ -96,8 +96,8 @@ def undecided(claim: str, pair: Pair) -> Effect:
 
 
 def is_true(claim: str, criterion: str, measured: str, held: bool, direction: Direction = "") -> Effect:
-    """For a criterion of another kind; the direction is told where it does not follow from the verdict."""
-    way: Direction = direction or ("as claimed" if held else "the contrary")
+    """For other criteria; `direction` is given if it does not follow from the verdict."""
+    way: Direction = direction or ("as claimed" if held else "the opposite")
     return Effect(claim, criterion, measured, REPRODUCED if held else NOT_REPRODUCED, way)
 
 
@@ -122,11 +122,11 @@ def _direction(pairs: Sequence[Pair]) -> Direction:
     ways = {pair.way() for pair in pairs}
     if len(ways) > 1:
         return "in part"
-    return "as claimed" if ways == {1} else "the contrary" if ways == {-1} else "no difference"
+    return "as claimed" if ways == {1} else "the opposite" if ways == {-1} else "no difference"
 
 
 def _shown(pairs: Sequence[Pair]) -> str:
-    """One after the other; what was measured is said when it is another than before."""
+    """All pairs; the measure is named when it changes."""
     before = [""] + [pair.what for pair in pairs]
     named = (f"{pair.what}: " if pair.what != last else "" for pair, last in zip(pairs, before, strict=False))
     return "; ".join(f"{name}{pair.shown()}" for name, pair in zip(named, pairs, strict=True))

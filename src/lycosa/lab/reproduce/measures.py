@@ -1,4 +1,4 @@
-"""Curves of many crawls on the same marks, so that they can be averaged."""
+"""Sample the curves of many crawls at the same points, so that they can be averaged."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ POINTS = 40
 
 
 def marks(pages: int, points: int = POINTS) -> list[int]:
-    """The numbers of pages at which curves are read off: at most `points`, evenly spaced, the last one included."""
+    """The page numbers at which curves are sampled: at most `points`, evenly spaced, including the last."""
     points = min(points, pages)
     return [round(pages * (place + 1) / points) for place in range(points)]
 
 
 def sampled(curve: Sequence[float], pages: int) -> list[float]:
-    """A curve read off at the marks; a crawl that ended early keeps its last value."""
+    """A curve sampled at the marks; a crawl that ended early keeps its last value."""
     return [curve[min(mark, len(curve)) - 1] if curve else 0.0 for mark in marks(pages)]
 
 

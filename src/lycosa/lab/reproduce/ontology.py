@@ -15,7 +15,7 @@ from lycosa.lab.one import Fetch, crawl_web, manner
 from lycosa.lab.reproduce.measures import sampled
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.subject import check_map, subject
-from lycosa.lab.reproduce.testbed import Request, Terrain, chosen, drawn, site, terrain
+from lycosa.lab.reproduce.testbed import Request, Testbed, chosen, drawn, open_testbed, site
 from lycosa.lab.significance import mean
 from lycosa.strategy.ontology import OntologyStrategy
 from lycosa.types import BadInput, Effects, Link, Reply, Visit
@@ -25,8 +25,8 @@ TARGETS = 6
 DRAWS = 4  # of seeds, on a recorded web
 SEEDS, HALF = 14, 20
 LIMITS = (0.01, 0.02)
-SAMPLE = 20  # pages of each class that the frozen table of frequencies is made from
-MINIMUM, TOP, PER_HOST = 20, 100, 10  # a fifth of what the crawler has by default, since crawls are short
+SAMPLE = 20  # pages per class from which the fixed table of frequencies is counted
+MINIMUM, TOP, PER_HOST = 20, 100, 10  # a fifth of the crawler's default, because the crawls are short
 BEST = 100
 
 PUBLISHED = {  # run: harvest rate at the limits .01 and .02
@@ -54,12 +54,12 @@ class Run(Struct, frozen=True):
     focused: bool = True
     limit: float = LIMITS[1]
     analysis: bool = True
-    frozen: bool = True  # are the frequencies of concepts those of a common table?
+    frozen: bool = True  # use a common table of concept frequencies?
 
 
 @dataclass
 class Watched(OntologyStrategy):
-    """The strategy, with or without link analysis, that keeps where pages link to."""
+    """The strategy, with or without link analysis, that also records the links of pages."""
 
     analyses: bool = True
 
@@ -74,7 +74,7 @@ class Watched(OntologyStrategy):
 
 
 class Crawled(Struct, frozen=True):
-    """What is measured of a crawl."""
+    """The measures of a crawl."""
 
     fetches: Sequence[Fetch]
     links: Mapping[str, list[str]]
@@ -82,26 +82,26 @@ class Crawled(Struct, frozen=True):
 
 
 def plan(request: Request) -> list[Job]:
-    """One job a topic; on a recorded web the one topic that the map is about, from several seeds."""
+    """One job per topic; on a recorded web one topic, that of the map, from several sets of seeds."""
     made, pages = site(request.seed), request.pages or PAGES
     if not request.web:
-        topics = chosen(request, terrain(request, made), TARGETS)
+        topics = chosen(request, open_testbed(request, made), TARGETS)
         return [Job(request, made, target, 0, pages) for target in topics]
     if not request.topic_map:
-        raise BadInput("--map: on a recorded web a topic map or ontology of the subject is needed")
+        raise BadInput("--map: a recorded web needs a topic map or ontology of the subject")
     check_map(request)
-    target = chosen(request, terrain(request, made), 1)[0]
+    target = chosen(request, open_testbed(request, made), 1)[0]
     return [Job(request, made, target, draw, pages) for draw in range(DRAWS)]
 
 
 def work(job: Job) -> Outcome:
-    """Crawl focused and not, from relevant and irrelevant seeds, with and without link analysis, and from halves."""
-    ground = terrain(job.request, job.site)
+    """Crawl focused and unfocused, from relevant and irrelevant seeds, with and without link analysis, from halves."""
+    ground = open_testbed(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed * 100 + job.draw)
     count = min(SEEDS, len(listed) // 4)
     half = min(HALF, (len(listed) - count) // 3)
     if not count or not half:
-        raise BadInput(f"--target: {len(listed)} pages of {job.target!r} are too few to draw seeds from")
+        raise BadInput(f"--target: {len(listed)} pages of {job.target!r} are too few to sample seeds from")
     seeds, others = listed[:count], listed[count:]
     runs = {
         **{f"{FOCUSED} {limit}": Run(seeds, limit=limit) for limit in LIMITS},
@@ -121,15 +121,15 @@ def work(job: Job) -> Outcome:
     return _figures(job, ground, crawls, seeds)
 
 
-def strays(ground: Terrain, job: Job, count: int) -> list[str]:
-    """Seeds that have nothing to do with the topic."""
+def strays(ground: Testbed, job: Job, count: int) -> list[str]:
+    """Seeds that are unrelated to the topic."""
     random = Random(f"strays {job.request.seed} {job.draw} {job.target}")
     elsewhere = [page for label in ground.classes if label != job.target for page in ground.listed(label)]
     return random.sample(elsewhere, min(count, len(elsewhere)))
 
 
-def count_concepts(ground: Terrain, file: str, folder: Path) -> None:
-    """A table of how many pages name each concept, common to all crawls: else they could not be compared."""
+def count_concepts(ground: Testbed, file: str, folder: Path) -> None:
+    """A table of how many pages name each concept, shared by all crawls so that they can be compared."""
     judge = Ontology(file)
     judge.prepare(folder, lambda _: [])
     for label in ground.classes:
@@ -142,12 +142,12 @@ def _crawl(job: Job, run: Run, file: str, focus: list[str], folder: Path) -> Cra
     judge = Ontology(file, focus=focus, limit=run.limit, idf="idf.tsv" if run.frozen else "")
     judge.prepare(folder, lambda _: [])
     strategy = Watched(focused=run.focused, minimum=MINIMUM, top=TOP, per_host=PER_HOST, analyses=run.analysis)
-    web = terrain(job.request, job.site).web
+    web = open_testbed(job.request, job.site).web
     crawl = crawl_web(web, run.seeds, judge, strategy, job.pages, **manner(job.request.field))
     return Crawled(crawl.pages, strategy.links_, crawl.hours)
 
 
-def _figures(job: Job, ground: Terrain, crawls: Mapping[str, Crawled], seeds: Sequence[str]) -> Outcome:
+def _figures(job: Job, ground: Testbed, crawls: Mapping[str, Crawled], seeds: Sequence[str]) -> Outcome:
     rates = {}
     for run, crawl in crawls.items():
         limits = LIMITS if run in (UNFOCUSED, STRAY) else (_limit(run),)
@@ -171,7 +171,7 @@ def _limit(run: str) -> float:
     return LIMITS[0] if run.endswith(str(LIMITS[0])) else LIMITS[1]
 
 
-def _rates(job: Job, ground: Terrain, fetches: Sequence[Fetch], limit: float) -> Outcome:
+def _rates(job: Job, ground: Testbed, fetches: Sequence[Fetch], limit: float) -> Outcome:
     relevant = [fetch.relevance >= limit for fetch in fetches]
     quarter = max(1, len(relevant) // 4)
     truly = [ground.truth(ground.web.page(fetch.final_url)) == job.target for fetch in fetches]
@@ -185,12 +185,12 @@ def _rates(job: Job, ground: Terrain, fetches: Sequence[Fetch], limit: float) ->
     }
 
 
-def _relevant(ground: Terrain, crawl: Crawled) -> list[str]:
+def _relevant(ground: Testbed, crawl: Crawled) -> list[str]:
     return [ground.web.page(fetch.final_url) for fetch in crawl.fetches if fetch.on_topic]
 
 
-def _inflation(ground: Terrain, focused: Crawled, unfocused: Crawled) -> Outcome:
-    """How much higher the same page scores in the unfocused crawl, if each crawl counts its own frequencies."""
+def _inflation(ground: Testbed, focused: Crawled, unfocused: Crawled) -> Outcome:
+    """How much higher the same page scores in the unfocused crawl if each crawl counts its own frequencies."""
     one, other = (
         {ground.web.page(fetch.final_url): fetch.relevance for fetch in crawl.fetches} for crawl in (focused, unfocused)
     )

@@ -1,4 +1,4 @@
-"""What the crawls of the ontology experiment say, beside what the thesis says."""
+"""The findings of the ontology experiment, next to those of the thesis."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,7 @@ def conclude(request: Request, found: Sequence[Outcome]) -> Report:
 
 
 def effects(found: Sequence[Outcome]) -> list[Effect]:
-    """What the thesis says of focus and seeds, and of all else."""
+    """All claims of the thesis: on focus and seeds, and the others."""
     low = LIMITS[0]
     falls = _swapped(_quarters(found, f"{UNFOCUSED} {low}"))
     stray = _quarters(found, f"{STRAY} {low}")
@@ -106,7 +106,7 @@ def _two(found: Sequence[Outcome], names: tuple[str, str], group: str, keys: tup
 
 
 def _quarters(found: Sequence[Outcome], run: str) -> Pair:
-    """The end of a crawl against its beginning."""
+    """Compare the end of a crawl with its beginning."""
     ones, others = ([row["rates"][run][quarter] for row in found] for quarter in ("last_quarter", "first_quarter"))
     return Pair("last quarter", "first quarter", ones, others, what=_RATE)
 
@@ -116,13 +116,13 @@ def _swapped(both: Pair) -> Pair:
 
 
 def _slight(claim: str, both: Pair, errors: int, most: float) -> Effect:
-    """The first is larger by little; how many standard errors it must be above says whether it may be level too."""
+    """The first is slightly larger; `errors` is the least difference in standard errors, below 0 if it may be equal."""
     gains = [one - other for one, other in zip(both.ones, both.others, strict=True)]
     error = standard_error(gains) if len(gains) > 1 else 0.0
     above = "its standard error" if errors > 0 else "minus its standard error"
     criterion = f"{both.first} less {both.second} is above {above} and below {most:g}"
     least = min(0.0, errors * error)
-    way: Direction = "as claimed" if mean(gains) > least else "the contrary"
+    way: Direction = "as claimed" if mean(gains) > least else "the opposite"
     return is_true(claim, criterion, f"{both.what}: {both.shown()}", errors * error < mean(gains) < most, way)
 
 
@@ -137,7 +137,7 @@ def _table(found: Sequence[Outcome]) -> Table:
             ]
             rows.append([run, f"{limit}", said, *cells])
     columns = ["run", "limit", "published", "ours", "first quarter", "last quarter", "truly on topic"]
-    note = f"By the crawler's own judgement, as in the thesis. Mean over {len(found)} topics ± standard error."
+    note = f"According to the crawler's own judge, as in the thesis. Mean over {len(found)} topics ± standard error."
     return Table("Harvest rate", columns, rows, note)
 
 
@@ -156,7 +156,7 @@ def _others(found: Sequence[Outcome]) -> Table:
         ["unfocused, common frequencies", "should be half of it", rate(UNFOCUSED)],
         ["the same page in the unfocused crawl, own frequencies", "+125 %", f"{higher:+.0%}"],
         ["robustness", "10,322 of 20,761 = .497", text_of([row["robustness"]["overlap"] for row in found])],
-        ["the same by chance, at most", "-", text_of([row["robustness"]["by_chance"] for row in found])],
+        ["expected by chance, at most", "-", text_of([row["robustness"]["by_chance"] for row in found])],
         *(
             [
                 f"clicks from the seeds to the {BEST} best pages, {run}",
@@ -166,8 +166,8 @@ def _others(found: Sequence[Outcome]) -> Table:
             for run in found[0]["distance"]
         ),
     ]
-    note = f"""At the limit {high}. By chance: the overlap of two sets of so many pages drawn by lot from all pages
-        that any of the crawls found relevant; there are more of them, so it is less in truth."""
+    note = f"""At the limit {high}. By chance: the overlap of two random samples of this size from all pages that any
+        of the crawls found relevant; in truth there are more such pages, so the overlap would be smaller."""
     return Table("Link analysis, frequencies, robustness, distance", ["", "published", "ours"], rows, note)
 
 
@@ -190,25 +190,26 @@ def _picture(found: Sequence[Outcome], pages: int) -> Picture:
 
 def _ours(request: Request, found: Sequence[Outcome], pages: int) -> str:
     if request.web:
-        where = f"""On the recorded web `{request.web}` with the map `{request.topic_map}`, from {len(found)} draws of
-            seeds among the pages labelled {found[0]["target"]}"""
+        where = f"""On the recorded web `{request.web}` with the map `{request.topic_map}`, from {len(found)} random
+            sets of seeds among the pages labelled {found[0]["target"]}"""
     else:
         where = f"""On {told()}, for {len(found)} topics ({", ".join(row["target"] for row in found)}); the map of a
             topic has its name as the focus, twelve of its words below, twelve beside it, and fifteen one step
             further"""
-    return f"""{where}: {pages:,} pages a crawl, up to {SEEDS} seeds that a directory lists, or as many of other
-        topics. How many pages name each concept is counted once, on other pages, and the table is common to all
-        crawls; two further crawls count for themselves, as the thesis did. Link analysis is run whenever fewer than
-        {MINIMUM} chosen URLs are left, and chooses {TOP}, at most {PER_HOST} of a host."""
+    return f"""{where}: {pages:,} pages per crawl, up to {SEEDS} seeds listed in a directory, or as many of other
+        topics. How many pages name each concept is counted once, on other pages, and this table is shared by all
+        crawls; two further crawls count for themselves, as in the thesis. Link analysis runs whenever fewer than
+        {MINIMUM}
+        chosen URLs are left, and chooses {TOP}, at most {PER_HOST} per host."""
 
 
 _CLAIMS = """
-A person describes the subject by a topic map and says which topics are the focus. A page is relevant if it names
-topics near the focus often enough (relevancy limit). A focused crawl follows the links of relevant pages only, and
-link analysis chooses which URLs come next. The thesis claims a harvest rate far above that of an unfocused crawl, a
-small gain by link analysis, and that crawls from different seeds find about half of their pages in common. It notes
-that harvest rates of focused and unfocused crawls cannot quite be compared, since each counts by itself how common
-the topics are.
+The user describes the subject by a topic map and chooses the topics in focus. A page is relevant if it names topics
+near the focus often enough (relevancy limit). A focused crawl follows only the links of relevant pages, and link
+analysis chooses which URLs come next. The thesis claims a harvest rate far above that of an unfocused crawl, a small
+gain by link analysis, and that crawls from different seeds have about half of their pages in common. It notes that
+harvest rates of focused and unfocused crawls are not quite comparable, because each crawl counts for itself how
+common the topics are.
 """
 _PROTOCOL = """
 IT security as the subject, 14 pages of a web directory as seeds, or irrelevant ones; crawls of 29,000 to 65,000
@@ -216,9 +217,9 @@ pages, one of each kind. Harvest rate: the share of pages that the crawler itsel
 first 20,761 relevant pages of two crawls from the two halves of 100 listed pages. No repetition, no test.
 """
 _CAVEATS = (
-    """The generated web's settings are those of the TIDS and the OTIE experiment; maps and limits were not tuned.
-    The limits are the thesis' own, though they mean something else with other maps and pages.""",
-    "Relevance is what the crawler itself says; the table has the share of pages truly on topic beside it.",
-    """A raised limit can only lower the harvest rate of an unfocused crawl, which fetches the same pages whatever the
-    limit is: that it does is no finding.""",
+    """The generated web has the same settings as in the TIDS and OTIE experiments; maps and limits were not tuned.
+    The limits are those of the thesis, although they mean something else with other maps and pages.""",
+    "Relevance is that of the crawler's own judge; the table also shows the share of pages truly on topic.",
+    """A higher limit can only lower the harvest rate of an unfocused crawl, which fetches the same pages whatever the
+    limit, so this is not a finding.""",
 )

@@ -1,4 +1,4 @@
-"""OTIE (2009): do link and content evidence in one score find more of what editors list than either alone?"""
+"""OTIE (2009): does a score that combines links and content find more of what editors list than either alone?"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from lycosa.lab.reproduce.measures import averaged, marks, sampled, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.testbed import OTHER, Request, chosen, drawn, site, teach, terrain, told
+from lycosa.lab.reproduce.testbed import OTHER, Request, chosen, drawn, open_testbed, site, teach, told
 from lycosa.lab.significance import mean
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.otie import Otie
@@ -28,13 +28,13 @@ PAGES = 1_200
 TARGETS = 8
 SEEDS = 10
 POSITIVES, NEGATIVES = 75, 150
-LIST = 50  # URLs chosen at once
+LIST = 50  # URLs chosen at a time
 THREADS = 30
 BREADTH, CONTEXT, OPIC, OTIE = "breadth-first", "link-context", "opic", "otie"
 ORDER = (BREADTH, CONTEXT, OPIC, OTIE)
 TUNED = 3  # topics that the settings of OTIE are tried on
 SETTINGS = ((0.5, 3), (0.85, 3), (1.0, 3), (1.5, 3), (0.85, 1), (0.85, 5))  # a and d; the second is the default
-EARLY = 0.05  # of the crawl; the document's curves cross at a tenth
+EARLY = 0.05  # of the crawl; in the paper the curves cross at a tenth
 
 PUBLISHED_MINUTES = {CONTEXT: "4115.73 ± 156.13", OPIC: "1476.57 ± 84.43", OTIE: "1437.93 ± 102.31"}
 
@@ -50,16 +50,16 @@ class Job(Struct, frozen=True):
 
 
 def plan(request: Request) -> list[Job]:
-    """One job a topic."""
+    """One job per topic."""
     made, pages = site(request.seed), request.pages or PAGES
-    topics = chosen(request, terrain(request, made), TARGETS)
+    topics = chosen(request, open_testbed(request, made), TARGETS)
     return [Job(request, made, target, pages, place < TUNED) for place, target in enumerate(topics)]
 
 
 @lru_cache(maxsize=2)
 def lesson(request: Request, made: GeneratedWeb, target: str) -> Classifier:
-    """A support-vector machine from 75 pages of the topic and 150 of the others."""
-    ground = terrain(request, made)
+    """A support-vector machine trained on 75 pages of the topic and 150 others."""
+    ground = open_testbed(request, made)
     others = [label for label in ground.classes if label != target]
     share = -(-NEGATIVES // len(others))
     taught = [(url, POSITIVE, page) for url, page in ground.examples(target, POSITIVES)]
@@ -81,9 +81,9 @@ def work(job: Job) -> Outcome:
 
 
 def _crawl(job: Job, strategy: Any) -> Outcome:
-    ground = terrain(job.request, job.site)
+    ground = open_testbed(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed)
-    seeds = listed[: min(SEEDS, len(listed) // 3)]  # most of what is listed is left to be found
+    seeds = listed[: min(SEEDS, len(listed) // 3)]  # most of the listed pages are left as targets
     judge = Examples(examples="", model="svm", target=[POSITIVE])
     judge.classifier_ = lesson(job.request, job.site, job.target)
     judge.focus_ = judge.focus(judge.classifier_)
@@ -102,7 +102,7 @@ def _crawl(job: Job, strategy: Any) -> Outcome:
 
 
 def rounds(order: Sequence[str]) -> int:
-    """How many rests between two requests to one host a polite crawler takes for all its lists."""
+    """The number of pauses between two requests to one host that a polite crawler needs for all its lists."""
     lists = [order[first : first + LIST] for first in range(0, len(order), LIST)]
     return sum(max(-(-len(one) // THREADS), max(Counter(map(urls.host, one)).values())) for one in lists)
 
@@ -111,7 +111,7 @@ def conclude(request: Request, found: Sequence[Outcome]) -> Report:
     pages = request.pages or PAGES
     return Report(
         name="otie",
-        title="Link and content evidence in one score: does it find more of what editors list?",
+        title="Links and content in one score: does it find more of what editors list?",
         source="OTIE: on-line topical importance estimation for focused crawling, 2009",
         claims=_CLAIMS,
         protocol=_PROTOCOL,
@@ -125,7 +125,7 @@ def conclude(request: Request, found: Sequence[Outcome]) -> Report:
 
 
 def effects(found: Sequence[Outcome]) -> list[Effect]:
-    """What the document says of recall, of harvest, of time and of its two settings."""
+    """The claims of the paper about recall, harvest, time and its two settings."""
     early = max(0, round(EARLY * len(found[0]["algorithms"][OTIE]["recall"])) - 1)
     gap = mean(_last(found, CONTEXT, "recall")) - mean(_last(found, OPIC, "recall"))
     lead = mean(_last(found, OTIE, "recall")) - mean(_last(found, CONTEXT, "recall"))
@@ -155,20 +155,20 @@ def effects(found: Sequence[Outcome]) -> list[Effect]:
 
 
 def _about_time(found: Sequence[Outcome]) -> Effect:
-    claim = "Link-context takes longer than OTIE and OPIC, for it is caught in single sites."
+    claim = "Link-context takes longer than OTIE and OPIC, because it gets stuck in single sites."
     asked = [row["algorithms"][name] for row in found for name in (CONTEXT, OPIC, OTIE)]
     if all(crawl["rounds"] > 0.8 * crawl["pages"] for crawl in asked):
-        return cannot(claim, "nearly all pages are on one host, so that every crawler waits for it")
+        return cannot(claim, "nearly all pages are on one host, so every crawler waits for it")
     return better(claim, *(_time_pair(found, CONTEXT, name) for name in (OTIE, OPIC)))
 
 
 def about_settings(found: Sequence[Outcome]) -> list[Effect]:
-    """What a and d do."""
+    """The effects of a and d."""
     swept = [row["settings"] for row in found if row["settings"]]
     claims = (
-        "A larger a (money follows relevance more) raises the harvest rate.",
+        "A larger a (cash follows relevance more) raises the harvest rate.",
         "A larger a lowers the recall.",
-        "d (money follows only clear relevance) makes no difference.",
+        "d (cash follows only clear relevance) makes no difference.",
     )
     if len(swept) < 2:
         return [cannot(claim, "tried on one topic only") for claim in claims]
@@ -218,7 +218,7 @@ def _table(found: Sequence[Outcome]) -> Table:
         ]
         for name in ORDER
     ]
-    note = f"Mean over {len(found)} topics ± standard error. The document prints curves, no figures."
+    note = f"Mean over {len(found)} topics ± standard error. The paper prints curves, no figures."
     columns = ["algorithm", "recall: published", "ours", "harvest rate: published", "ours"]
     return Table("Target recall and harvest rate at the end", columns, rows, note)
 
@@ -230,8 +230,8 @@ def _times(found: Sequence[Outcome]) -> Table:
     ]
     base = mean([float(row["algorithms"][OTIE]["rounds"]) for row in found])
     slow = mean([float(row["algorithms"][CONTEXT]["rounds"]) for row in found])
-    note = f"""Ours is computed from the order of fetching: a list of {LIST} is over when the host with most URLs on
-        it has answered them all, one after the other with a pause after each, and {THREADS} threads share the work;
+    note = f"""Ours is computed from the fetch order: a list of {LIST} is finished when the host with most URLs on it
+        has answered them all, one after the other with a pause after each, and {THREADS} threads share the work;
         the unit is such a pause. Link-context over OTIE: published 2.86, ours {slow / base:.2f}."""
     return Table("Time", ["algorithm", "published: minutes for 100,000 pages", "ours: pauses in all"], rows, note)
 
@@ -284,20 +284,20 @@ def _ours(request: Request, found: Sequence[Outcome], pages: int) -> str:
     where = f"On the recorded web `{request.web}`" if request.web else f"On {told()}"
     listed = "pages of the label" if request.web else "home pages of the hosts that are at home in the topic"
     return f"""{where}: {len(found)} topics ({", ".join(row["target"] for row in found)}), {pages:,} pages for each
-        topic and algorithm. What a directory lists are the {listed}; {SEEDS} of them are seeds, the others targets.
-        A support-vector machine learns from {POSITIVES} pages of the topic and {NEGATIVES} others, of another web
-        of the same kind. Harvest rate counts pages that are truly of the topic, which is known here, instead of a
-        vote of three classifiers. OPIC and OTIE choose {LIST} URLs at once; link-context always takes the best. Two
-        settings of OTIE are tried on {min(TUNED, len(found))} topics."""
+        topic and algorithm. The directory lists the {listed}; {SEEDS} of them are seeds, the others targets. A
+        support-vector machine is trained on {POSITIVES} pages of the topic and {NEGATIVES} others, from another web
+        of the same kind. The harvest rate counts pages that are truly on topic, which is known here, instead of
+        using a vote of three classifiers. OPIC and OTIE choose {LIST} URLs at a time; link-context always takes the
+        best. Two settings of OTIE are tried on {min(TUNED, len(found))} topics."""
 
 
 _CLAIMS = """
-Every page has money. A page that is fetched gives its money to the pages it links to, more to those whose link
-looks relevant, and the richest URL is asked next; a relevant page's money grows before it is given on, an
-irrelevant page's shrinks: by how much is set by a, and how clear its relevance must be by d. So the score of a URL
-has both in it: how many links lead to it, and what is known of their content. The document claims that this finds
-more of the pages that editors of a directory list than following links alone (OPIC) or content alone (link-context
-prediction), with a harvest rate as good as the latter's, in much less time.
+Every page has cash. A fetched page distributes its cash among the pages it links to, more to those whose link looks
+relevant, and the richest URL is fetched next. The cash of a relevant page grows before it is distributed, that of an
+irrelevant page shrinks; a sets by how much, and d how clear the relevance must be. So the score of a URL combines how
+many links lead to it with what is known about their content. The paper claims that this finds more of the pages that
+editors of a directory list than links alone (OPIC) or content alone (link-context prediction), with a harvest rate as
+good as the latter's, in much less time.
 """
 _PROTOCOL = """
 30 topics of a web directory; ten listed pages of each are the seeds, the others the targets. 20,000 pages for each
@@ -307,9 +307,9 @@ Settings were tried on three topics with 10,000 pages; time was taken on ten top
 threads.
 """
 _CAVEATS = (
-    """What editors list is stood for by home pages, which every page of their host links to. Real listed pages are
-    popular too, but perhaps not in the same way.""",
-    "Crawls are far shorter than the document's 20,000 pages: what shows late on the real Web may not show here.",
-    """The generated web's settings are those of the TIDS and the ontology experiment; they were chosen before this
+    """Home pages, which every page of their host links to, stand in for the pages that editors list. Real listed pages
+    are popular too, but perhaps not in the same way.""",
+    "Crawls are far shorter than the paper's 20,000 pages: what shows late on the real Web may not show here.",
+    """The generated web has the same settings as in the TIDS and ontology experiments; they were chosen before this
     one was first run.""",
 )

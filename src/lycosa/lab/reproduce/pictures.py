@@ -1,4 +1,4 @@
-"""Curves that can be told apart without colour, as PNG and SVG."""
+"""Plots whose curves can be distinguished without colour, as PNG and SVG."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,14 +11,14 @@ from lycosa.types import BadInput
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = ("#0b5394", "#d95f02", "#1b7837", "#7b3294", "#b2182b", "#555555", "#a6761d")  # apart for most eyes
+_COLOURS = ("#0b5394", "#d95f02", "#1b7837", "#7b3294", "#b2182b", "#555555", "#a6761d")  # distinct for most people
 _STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", "-.", ":", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
-_MOST_POINTS = 10  # marks and error bars on one curve
+_MOST_POINTS = 10  # markers and error bars per curve
 
 
 class Line(Struct, frozen=True):
-    """One curve; `error` is drawn as a bar to both sides."""
+    """One curve; `error` is drawn as error bars."""
 
     name: str
     x: Sequence[float]
@@ -34,13 +34,13 @@ class Panel(Struct, frozen=True):
     xlabel: str
     ylabel: str
     lines: Sequence[Line]
-    floor: float | None = 0.0  # of the y axis; None: as low as needed
+    floor: float | None = 0.0  # of the y axis; None: automatic
 
 
 class Picture(Struct, frozen=True):
     """Panels side by side."""
 
-    name: str  # of the file, without ending
+    name: str  # of the file, without suffix
     title: str
     panels: Sequence[Panel]
     caption: str = ""
@@ -53,7 +53,7 @@ def draw(picture: Picture, out: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise BadInput("the pictures need matplotlib: pip install 'lycosa[plots]'") from None
-    with matplotlib.rc_context({"svg.hashsalt": picture.name, "font.size": 10.5}):  # the same picture, byte for byte
+    with matplotlib.rc_context({"svg.hashsalt": picture.name, "font.size": 10.5}):  # reproducible, byte for byte
         figure = Figure(figsize=(6.2 * len(picture.panels), 4.4), layout="constrained")
         figure.suptitle(picture.title, fontsize=12.5)
         for place, panel in enumerate(picture.panels, 1):
@@ -68,7 +68,7 @@ def draw(picture: Picture, out: Path) -> None:
 
 
 def _top(panels: Sequence[Panel]) -> float | None:
-    """One scale for panels that show the same measure, so that they can be compared; None: each has its own."""
+    """A common scale for panels that show the same measure; None: each has its own."""
     if len(panels) < 2 or len({(panel.ylabel, panel.floor) for panel in panels}) > 1:
         return None
     highest = [
@@ -90,7 +90,7 @@ def _curves(axes: "Axes", panel: Panel) -> None:
             color=colour,
             linestyle=_STYLES[place % len(_STYLES)],
             marker=_MARKS[place % len(_MARKS)],
-            markevery=(place * every // len(panel.lines), every),  # marks of different curves apart
+            markevery=(place * every // len(panel.lines), every),  # so that markers of different curves do not overlap
             markersize=5,
             linewidth=1.2 if line.faint else 1.9,
             alpha=0.6 if line.faint else 1.0,

@@ -1,4 +1,4 @@
-"""Many crawls at once: each job is plain data, done by a process of its own. Stopped means stopped: nobody lingers."""
+"""Run many crawls in parallel: each job is plain data, run in a separate process. When stopped, no process lingers."""
 
 import os
 import signal
@@ -20,9 +20,9 @@ _INTERRUPT = {signal.SIGINT}
 
 
 def do_all(work: Work[J], jobs: Sequence[J], processes: int, watch: Callable[[], None]) -> list[Outcome]:
-    """What came of each job, in the order of the jobs, however many work at once; `watch` hears of each that is done.
+    """The outcomes in the order of the jobs, with any number of processes; `watch` is called for each finished job.
 
-    `work` must be a function of a module: other processes find it by its name.
+    `work` must be a module-level function: other processes find it by name.
     """
     found: dict[int, Outcome] = {}
     if processes <= 1 or len(jobs) <= 1:
@@ -38,7 +38,7 @@ def do_all(work: Work[J], jobs: Sequence[J], processes: int, watch: Callable[[],
 
 
 def _handed_out(jobs: Sequence[J], pipes: Sequence[Connection]) -> Iterator[tuple[int, Outcome]]:
-    """Number and outcome of each job, as they are done: whoever is free gets the next."""
+    """Number and outcome of each job, as they finish; the next free process gets the next job."""
     left = iter(enumerate(jobs))
     at_work: dict[Any, int] = {}
 
@@ -61,7 +61,7 @@ def _answer(pipe: Connection) -> Outcome:
     try:
         outcome = pipe.recv()
     except EOFError:
-        raise RuntimeError("a process was gone before its work was done: is memory short?") from None
+        raise RuntimeError("a process died before it finished: out of memory?") from None
     if isinstance(outcome, Exception):
         raise outcome
     found: Outcome = outcome
@@ -70,16 +70,16 @@ def _answer(pipe: Connection) -> Outcome:
 
 @contextmanager
 def _workers(work: Work[Any], count: int) -> Iterator[list[Connection]]:
-    """Pipes to processes that are gone when we leave, whatever they are at."""
-    context = get_context("spawn")  # not forked: a copy of a process with threads may hang
+    """Pipes to processes that are ended when the context ends, whatever they are doing."""
+    context = get_context("spawn")  # not forked, because a forked copy of a process with threads may hang
     pipes, processes = [], []
     try:
-        with _one_thread_each(), _interrupts_held_back():  # what is started now inherits both
+        with _one_thread_each(), _interrupts_held_back():  # processes started now inherit both
             for _ in range(count):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_serve, args=(work, theirs), daemon=True)
                 process.start()
-                theirs.close()  # so that we hear when the process is gone
+                theirs.close()  # so that we notice when the process dies
                 pipes.append(ours)
                 processes.append(process)
         yield pipes
@@ -91,22 +91,22 @@ def _workers(work: Work[Any], count: int) -> Iterator[list[Connection]]:
 
 
 def _serve(work: Work[Any], pipe: Connection) -> None:
-    """Do what comes through the pipe until there is no more."""
-    with suppress(EOFError, BrokenPipeError):  # who gave us work is gone
+    """Run the jobs that come through the pipe until there are no more."""
+    with suppress(EOFError, BrokenPipeError):  # the parent is gone
         while True:
             job = pipe.recv()
             try:
                 outcome: Outcome | Exception = work(job)
             except BadInput as error:
                 outcome = error
-            except Exception:  # told where it can be seen: this process has no screen
+            except Exception:  # report it to the parent, which can print it
                 outcome = RuntimeError(traceback.format_exc())
             pipe.send(outcome)
 
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """As many processes as cores are enough: their libraries shall not start threads of their own beside them."""
+    """Keep libraries from starting threads: there are already as many processes as cores."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
@@ -121,13 +121,13 @@ def _one_thread_each() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C waits until all processes are known, so that they can be ended; in them it stays blocked for good.
+    """Delay Ctrl-C until all processes are known, so that they can be ended; in them it stays blocked.
 
-    Blocking alone is not enough: the signal may come to another thread, and still is an exception of the main one.
+    Blocking alone is not enough: another thread may receive the signal, and it still raises in the main thread.
     """
-    resource_tracker.ensure_running()  # it lets interrupts through when it starts, so it must not start later
+    resource_tracker.ensure_running()  # it unblocks interrupts when it starts, so it must not start later
     if threading.current_thread() is not threading.main_thread():
-        yield  # nobody interrupts here
+        yield  # no interrupts here
         return
     came: list[int] = []
     usual = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))

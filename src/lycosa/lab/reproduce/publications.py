@@ -1,4 +1,4 @@
-"""Publication Spider (2007): does asking a search engine help a crawler that judges pages by their URL?"""
+"""Publication Spider (2007): does querying a search engine help a crawler that ranks pages by their URL?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ from lycosa.types import BadInput, Page
 PAGES = 1_400
 STEP = 100
 SITES = 5
-SHARES = (0.27, 0.5, 1.0)  # of people that some list links to; the first makes the baseline end where it did
+SHARES = (0.27, 0.5, 1.0)  # of people that some list links to; the first is derived from the paper's baseline
 FURTHER = 3  # sites with the other shares
 BASE, IMPROVED = "baseline", "with search"
 TARGET = "publication"
@@ -61,7 +61,7 @@ class Job(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """A site, its truth, and what a search engine knows of it."""
+    """A site, its targets, and what a search engine has indexed."""
 
     web: Pages
     seeds: Sequence[str]
@@ -71,7 +71,7 @@ class Ground(Struct, frozen=True):
 
 
 def plan(request: Request) -> list[Job]:
-    """Some universities, then a few with more people linked; or the one site that was recorded."""
+    """Some universities, then a few on which more people are linked; or the recorded site."""
     pages = request.pages or PAGES
     if request.web:
         return [Job(request, University(), pages)]
@@ -96,10 +96,10 @@ def ground(job: Job) -> Ground:
 
 
 def _recorded(request: Request) -> Ground:
-    """Without labels the URL itself tells what a publication page is."""
+    """The targets; without labels, the URL determines what is a publication page."""
     web = RecordedWeb(Path(request.web)).open()
     if not web.pages():
-        raise BadInput(f"{request.web}: no page is recorded there")
+        raise BadInput(f"{request.web}: contains no pages")
     seeds = start_urls(request.seeds or web.pages()[:1])[:1]
     domain = urls.hostname(seeds[0]).removeprefix("www.")
     wanted = set(request.target or (TARGET,))
@@ -116,7 +116,7 @@ def _recorded(request: Request) -> Ground:
 
 
 def strategy() -> Publications:
-    """The URL classifier, trained on the invented addresses that come with it."""
+    """The URL classifier, trained on the built-in invented URLs."""
     made = Publications()
     made.prepare(Path(), None)
     return made
@@ -141,7 +141,7 @@ def work(job: Job) -> Outcome:
 
 
 def _found(place: Ground, crawl: LabCrawl, pages: int) -> Outcome:
-    """How many targets after each hundred pages; a crawl that ended early keeps what it had."""
+    """The number of targets after each hundred pages; a crawl that ended early keeps its last value."""
     seen: set[str] = set()
     counts = []
     for fetch in crawl.pages:
@@ -164,7 +164,7 @@ def conclude(request: Request, found: Sequence[Outcome]) -> Report:
     main = [row for row in found if row["linked"] == SHARES[0]]
     return Report(
         name="publications",
-        title="Asking a search engine: does it help a crawler that looks for publication pages?",
+        title="Querying a search engine: does it help a crawler that looks for publication pages?",
         source="Publication Spider: a focused crawler with search-engine queries (report, 2007)",
         claims=_CLAIMS,
         protocol=_PROTOCOL,
@@ -183,7 +183,7 @@ def conclude(request: Request, found: Sequence[Outcome]) -> Report:
 
 
 def effects(main: Sequence[Outcome], pages: int) -> list[Effect]:
-    """More at the end, no slow start, no end before the end."""
+    """More at the end, no slow start, no drying up."""
     half = len(points(pages)) // 2 - 1
     ones, others = ([float(row[name]["found"][-1] - row[name]["found"][half]) for row in main] for name in _MORE)
     second = Pair(f"{IMPROVED}, second half", f"{BASE}, second half", ones, others, 1, _FOUND)
@@ -203,7 +203,7 @@ _FOUND = "publication pages found"
 
 
 def _more(claim: str, both: Pair) -> Effect:
-    """On one site, as in the document, no test is possible: then the direction alone counts."""
+    """With one site, as in the paper, no test is possible: then only the direction counts."""
     if len(both.ones) > 1:
         return better(claim, both)
     criterion = f"{both.first} > {both.second}; on one site there is no test"
@@ -232,7 +232,7 @@ def _table(main: Sequence[Outcome], pages: int) -> Table:
         ]
         rows.append([str(mark), *cells[0], *cells[1]])
     columns = ["pages", *(f"{who}: {what}" for who in ("published", "ours") for what in _SHOWN)]
-    note = f"Two numbers in a cell: baseline / with search. Ours is the mean over {len(main)} sites."
+    note = f"Two numbers per cell: baseline / with search. Ours is the mean over {len(main)} sites."
     return Table("Publication pages found", columns, rows, note)
 
 
@@ -289,14 +289,14 @@ _BOTH = (BASE, IMPROVED)
 
 
 def _linked(found: Sequence[Outcome]) -> Table:
-    """What the search adds, by how much of the site links lead to."""
+    """What the search adds, by how much of the site can be reached by links."""
     rows = []
     for share in SHARES:
         group = [row for row in found if row["linked"] == share]
         recalls = [[row[name]["found"][-1] / row["targets"] for row in group] for name in _BOTH]
         rows.append([f"{share:.0%}", str(len(group)), *(text_of(values) for values in recalls)])
-    note = """Not in the document. Where lists lead to everybody the search has nothing to add in the end: its gain
-        is the part of the site that no link leads to."""
+    note = """Not in the paper. If lists link to everyone, the search adds nothing in the end: its gain is the part
+        of the site that no link leads to."""
     columns = ["people linked", "sites", "recall: baseline", "with search"]
     return Table("By the share of people that some list links to", columns, rows, note)
 
@@ -314,36 +314,35 @@ def _picture(main: Sequence[Outcome], pages: int) -> Picture:
 
 
 def _ours(request: Request, main: Sequence[Outcome], pages: int) -> str:
-    how = f"""Both crawlers start at the root, stay in the domain and fetch {pages:,} pages; both order URLs by the
-        class that a classifier gives them, which was trained on invented addresses. The search engine is a
-        full-text index of the whole site; queries are pieces of the titles in list items, at most ten for a page
-        and ten results for each, asked for after ten decreases in a row of the share of targets among the waiting
-        URLs."""
+    how = f"""Both crawlers start at the root, stay in the domain and fetch {pages:,} pages; both rank URLs by class,
+        using a classifier trained on invented URLs. The search engine is a full-text index of the whole site;
+        queries are pieces of the titles in list items, at most ten per page with ten results each, sent after ten
+        consecutive decreases of the share of targets among queued URLs."""
     if request.web:
         truth = f"the labels of `{request.labels}`" if request.labels else "the class of the URL (there are no labels)"
-        return f"On the recorded web `{request.web}`. {how} What a publication page is, is told by {truth}."
-    return f"""On {len(main)} generated sites of a university with the document's census: 100 members of staff, 114
+        return f"On the recorded web `{request.web}`. {how} Publication pages are determined by {truth}."
+    return f"""On {len(main)} generated university sites with the numbers given in the paper: 100 members of staff, 114
         full-time and 83 part-time graduates, about 169 publication pages, and some 3,000 other pages. {how} Lists
-        of people link to {SHARES[0]:.0%} of the homepages: so many publication pages did the document's baseline
-        find. That figure of the baseline is thus put in, not measured; what the search adds is measured."""
+        of people link to {SHARES[0]:.0%} of the homepages, the share of publication pages that the paper's baseline
+        found. That figure of the baseline is thus an input, not a result; what the search adds is measured."""
 
 
 _CLAIMS = """
-A crawler looks for the publication pages of a school. It guesses from a URL alone whether it is a publication page
-(best), a homepage, a list of staff, a department, or anything else (worst), and asks in that order. Such a crawler
-starts slowly, for targets are some links away from the root, and it dries up, for no link leads to many of them.
-The document lets it ask a search engine whenever the share of targets among the waiting URLs keeps falling: with
-pieces of the titles that a publication page lists. It claims 2.6 times as many publication pages, from the
-beginning to the end.
+A crawler looks for the publication pages of a school. It guesses from the URL alone whether a page is a publication
+page (best), a homepage, a list of staff, a department, or anything else (worst), and fetches in that order. Such a
+crawler starts slowly, because targets are some links away from the root, and it dries up, because no link leads to
+many of them. The paper lets it query a search engine whenever the share of targets among queued URLs keeps falling,
+with pieces of the titles that a publication page lists. It claims 2.6 times as many publication pages, from beginning
+to end.
 """
 _PROTOCOL = """
 One site, comp.nus.edu.sg, from its root, 1,400 pages for each crawler. Pages found were checked by hand; the total was
 estimated as 169 from the number of staff and graduates and samples of their homepages. No repetition, no test.
 """
 _CAVEATS = (
-    """How many homepages no link leads to decides how much the search can gain. It was set after the document's
-    baseline, not after our results; the last table shows other values.""",
-    """Our site is tidier than a real one: departments, lists and homepages have telling names, so the baseline
+    """The share of homepages that no link leads to determines how much the search can gain. It was derived from the
+    paper's baseline, not from our results; the last table shows other values.""",
+    """Our site is tidier than a real one: departments, lists and homepages have descriptive names, so the baseline
     finds its way at once and the slow start is short.""",
-    "The engine of the document knew the Web of 2006; ours knows every page of the site, and nothing else.",
+    "The paper's engine knew the Web of 2006; ours knows every page of the site, and nothing else.",
 )

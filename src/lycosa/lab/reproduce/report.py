@@ -1,4 +1,4 @@
-"""A page that tells somebody who has not read the document what it claims, how we tried it, and what came of it."""
+"""A report for readers who do not know the paper: what it claims, how we tested it, and the results."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ from lycosa.lab.writing import make_folder, writing
 
 PAGE, RESULTS, TIMINGS = "report.md", "results.json", "timings.json"
 _POLITELY = (
-    "All crawls of this page ran on the lab's clock as a crawl of the live Web does: one request at a time per host,"
-    " a second between two of them, 64 workers, servers that take 0.2 s to answer."
+    "All crawls on this page ran on the lab's clock like a crawl of the live Web: one request at a time per host,"
+    " one second between two of them, 64 workers, and a response time of 0.2 s."
 )
-_DIGITS = 6  # of a number in results.json: more would be noise of the last bits
+_DIGITS = 6  # digits in results.json: more would be rounding noise
 
 
 class Table(Struct, frozen=True):
-    """Figures in rows; published ones beside ours."""
+    """A table of figures, published ones next to ours."""
 
     title: str
     columns: Sequence[str]
@@ -32,30 +32,30 @@ class Table(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """Everything there is to say about one experiment done again."""
+    """Everything about one repeated experiment."""
 
     name: str
     title: str
-    source: str  # of the document
-    claims: str  # what it says, in our words
+    source: str  # of the paper
+    claims: str  # its claims, in our words
     protocol: str  # how it measured
     ours: str  # what we did
     effects: Sequence[Effect]
     tables: Sequence[Table]
     pictures: Sequence[Picture]
-    caveats: Sequence[str]  # what a reader must know before believing it
+    caveats: Sequence[str]  # caveats
     data: Mapping[str, Any]  # for results.json
 
 
 def by_hours(report: Report, outcomes: Sequence[Outcome]) -> Report:
-    """With a table of how long each kind of crawl takes at the politeness of a real crawl, if they were done so."""
+    """Add a table of how long each kind of crawl takes with the politeness of a real crawl, if they ran that way."""
     found: dict[str, list[float]] = {}
     for outcome in outcomes:
         _collect_hours(outcome, "", found)
     if not found:
         return report
     rows = [[name, f"{len(hours)}", f"{mean(hours):.2f}", f"{max(hours):.2f}"] for name, hours in found.items()]
-    table = Table("Hours, politely", ["crawl", "times", "hours, mean", "hours, longest"], rows, _POLITELY)
+    table = Table("Hours with politeness", ["crawl", "times", "hours, mean", "hours, longest"], rows, _POLITELY)
     return replace(report, tables=[*report.tables, table], data={**report.data, "hours": found})
 
 
@@ -68,7 +68,7 @@ def _collect_hours(figures: Any, name: str, found: dict[str, list[float]]) -> No
 
 
 def write(report: Report, timings: Mapping[str, Any], out: Path) -> None:
-    """The page, its pictures, the figures behind them; how long it took lies apart, since it never repeats."""
+    """Write the page, its plots and the figures; timings go to a separate file, because they are never the same."""
     make_folder(out)
     with writing(out):
         for picture in report.pictures:
@@ -84,26 +84,26 @@ def page(report: Report) -> str:
     parts = [
         f"# {report.title}",
         f"*{report.source}*",
-        "## What the document claims",
+        "## What the paper claims",
         flow(report.claims),
         "## How it measured",
         flow(report.protocol),
         "## What we did",
         flow(report.ours),
-        "## What came of it",
+        "## Results",
         verdicts(report.effects),
         flow(_LEGEND),
         *(part for picture in report.pictures for part in (_image(picture), flow(picture.caption))),
         *(_table(table) for table in report.tables),
-        "## Before you believe it",
+        "## Caveats",
         "\n".join(f"- {flow(caveat)}" for caveat in report.caveats),
-        f"All figures are in `{RESULTS}`, how long the crawls took in `{TIMINGS}`; every picture is there as SVG too.",
+        f"All figures are in `{RESULTS}`, and timings in `{TIMINGS}`; every plot is available as SVG too.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def flow(text: str) -> str:
-    """Paragraphs on one line each, however the text was broken in the source; empty lines part them."""
+    """Each paragraph on one line, however it is wrapped in the source; empty lines separate paragraphs."""
     return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
 
 
@@ -112,7 +112,7 @@ def _image(picture: Picture) -> str:
 
 
 def verdicts(effects: Sequence[Effect]) -> str:
-    """The claims one by one."""
+    """The claims, one by one."""
     rows = [
         [effect.claim, effect.criterion, effect.measured, effect.direction, f"**{effect.outcome}**"]
         for effect in effects
@@ -134,7 +134,7 @@ def summary(reports: Sequence[Report]) -> str:
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items(), key=lambda item: -item[1]))
     told = f"{sum(counts.values())} claims: {told}. {_OVER_ALL}"
     documents = "\n".join(f"- {_link(report)}: {report.title} *{report.source}*" for report in reports)
-    parts = ["# The published experiments, done again", flow(told), documents, _rows(_SUMMARY, rows), flow(_LEGEND)]
+    parts = ["# The published experiments, repeated", flow(told), documents, _rows(_SUMMARY, rows), flow(_LEGEND)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -145,17 +145,17 @@ def _link(report: Report) -> str:
 _VERDICT = "verdict"
 _SUMMARY = ["experiment", "the document says", "we measured", "direction", _VERDICT]
 _OVER_ALL = """
-Each document describes a crawler and what it does better than others. We built the crawler, repeated the experiment
-on a smaller web, and asked of every claim whether it shows. Published figures stand beside ours in the report of
-each experiment, with the criterion of every verdict, pictures, and what to know before believing it.
+Each paper describes a crawler and what it does better than others. We built the crawler, repeated the experiment on a
+smaller web, and checked every claim. The report of each experiment shows the published figures next to ours, with the
+criterion of every verdict, plots, and caveats.
 """
 _LEGEND = """
-How to read it: figures are means over n tasks (topics, sets of seeds, or sites); a difference has its standard
-error (±), its size in relation to the second figure, and p, how likely it is to be that large by luck alone.
-*Direction* is the way the figures go (no difference: no more than one standard error), *verdict* whether the
-criterion was met: what goes as claimed is still not reproduced where it may be luck, or where one of several
-comparisons goes the other way. Harvest *ratio*: mean relevance of the fetched pages; harvest *rate*: share of them
-that are relevant; *recall*: share of the targets that were fetched.
+How to read it: figures are means over n tasks (topics, sets of seeds, or sites); a difference is given with its
+standard error (±), its size relative to the second figure, and p, the probability of a difference that large by chance
+alone. *Direction* is where the figures point (no difference: at most one standard error), *verdict* whether the
+criterion was met: a difference in the claimed direction is still not reproduced if it may be due to chance, or if one
+of several comparisons points the other way. Harvest *ratio*: mean relevance of the fetched pages; harvest *rate*:
+share of them that are relevant; *recall*: share of the targets that were fetched.
 """
 
 
@@ -164,7 +164,7 @@ def _table(table: Table) -> str:
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    prose = columns[-1] == _VERDICT  # sentences: no figures to be set under each other
+    prose = columns[-1] == _VERDICT  # sentences: not aligned like figures
     rule = ["---" if place == 0 or prose else "--:" for place in range(len(columns))]
     lines = [columns, rule, *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)

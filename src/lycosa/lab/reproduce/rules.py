@@ -1,4 +1,4 @@
-"""Rules between classes (2004): does knowing which classes link to which lead a crawl better than relevance alone?"""
+"""Rules between classes (2004): does knowing which classes link to which guide a crawl better than relevance alone?"""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from lycosa.lab.reproduce.measures import averaged, marks, sampled
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.testbed import TOPICS, Request, chosen, drawn, site, teach, terrain
+from lycosa.lab.reproduce.testbed import TOPICS, Request, chosen, drawn, open_testbed, site, teach
 from lycosa.lab.significance import mean
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.rule_base import RuleBase, count
@@ -28,13 +28,13 @@ from lycosa.types import BadInput, Strategy
 
 PAGES = 1_000
 TARGETS, WEBS = 3, 2
-SET = 10  # seeds in a set
-MANY = 50  # seeds of the further run
-EXAMPLES = 30  # of each class
-LINKED = 120  # pages behind the links of the examples, of each class
-FAMILY = 4  # classes that lead to each other in a ring
-SHARES = ((0.15, 0.45), (0.30, 0.30), (0.45, 0.15))  # of links to the own class and to the next; first the premise
-BESIDE = 0.15  # to the other classes of the family; what is left leads anywhere
+SET = 10  # seeds per set
+MANY = 50  # seeds of the additional run
+EXAMPLES = 30  # pages per class
+LINKED = 120  # pages linked from the examples, per class
+FAMILY = 4  # classes that link to each other in a ring
+SHARES = ((0.15, 0.45), (0.30, 0.30), (0.45, 0.15))  # of links to the same class and to the next; first the premise
+BESIDE = 0.15  # to the other classes of the family; the remaining links lead anywhere
 BASE, RULED = "soft focus", "rules"
 
 PUBLISHED = (  # topic, seed set, harvest ratio of both, overlap, exclusive harvest ratio of both
@@ -55,19 +55,19 @@ class Job(Struct, frozen=True):
     target: str
     seeds: tuple[str, ...]
     pages: int
-    run: str  # "set 1", "set 2", "50 seeds", or the shares of a web with other links
+    run: str  # "set 1", "set 2", "50 seeds", or the link shares of another kind of web
 
 
 @dataclass
 class SoftFocus(BestFirst):
-    """The document's baseline: of a URL found again the first score stays."""
+    """The paper's baseline: if a URL is found again, its first score stays."""
 
     def merge(self, waiting: float, found: float) -> float:
         return waiting
 
 
 def plan(request: Request) -> list[Job]:
-    """Three targets, two disjoint sets of seeds each, on two webs; also from many seeds; and webs with other links."""
+    """Three targets, two disjoint sets of seeds each, on two webs; also from many seeds, and on other webs."""
     pages = request.pages or PAGES
     jobs: list[Job] = []
     for number in range(1 if request.web else WEBS):
@@ -75,20 +75,20 @@ def plan(request: Request) -> list[Job]:
     for own, following in () if request.web else SHARES[1:]:
         jobs += _jobs(request, ringed(request.seed, own, following), pages, (name_of(own, following),) * 2)
     for job in [job for job in jobs if job.run == "set 1"]:
-        many = drawn(terrain(request, job.site), job.target, request.seed)[:MANY]
+        many = drawn(open_testbed(request, job.site), job.target, request.seed)[:MANY]
         if len(many) == MANY:
             jobs.append(replace(job, seeds=tuple(many), run="50 seeds"))
     return jobs
 
 
 def _jobs(request: Request, site: GeneratedWeb, pages: int, runs: Sequence[str]) -> list[Job]:
-    ground = terrain(request, site)
+    ground = open_testbed(request, site)
     jobs = []
     for target in chosen(request, ground, TARGETS):
         listed = drawn(ground, target, request.seed)
-        size = min(SET, len(listed) // 3)  # most of what a directory lists is left to be found
+        size = min(SET, len(listed) // 3)  # most of the listed pages are left to be found
         if not size:
-            raise BadInput(f"--target: {len(listed)} pages of {target!r} are too few to draw two sets of seeds from")
+            raise BadInput(f"--target: {len(listed)} pages of {target!r} are too few to sample two sets of seeds from")
         for place, run in enumerate(runs):
             seeds = listed[place * size : (place + 1) * size]
             jobs.append(Job(request, site, target, tuple(seeds), pages, run))
@@ -96,7 +96,7 @@ def _jobs(request: Request, site: GeneratedWeb, pages: int, runs: Sequence[str])
 
 
 def ringed(seed: int, own: float, following: float) -> GeneratedWeb:
-    """Classes in families of four, drawn by lot, in each of which every class leads to the next one."""
+    """Classes in random families of four, in each of which every class links to the next one."""
     order = Random(f"families {seed}").sample(range(TOPICS), TOPICS)
     rows = [[(1 - own - following - BESIDE) / TOPICS] * TOPICS for _ in range(TOPICS)]
     for first in range(0, TOPICS, FAMILY):
@@ -111,10 +111,10 @@ def name_of(own: float, following: float) -> str:
     return f"{own:.0%} own, {following:.0%} next"
 
 
-@lru_cache(maxsize=8)  # one for each web of the experiment: they come back with 50 seeds
+@lru_cache(maxsize=8)  # one for each web of the experiment: they are used again with 50 seeds
 def lessons(request: Request, site: GeneratedWeb) -> tuple[Classifier, RuleBase]:
-    """Train on example pages, then classify what they link to and count: which classes link to which?"""
-    ground = terrain(request, site)
+    """Train on example pages, then classify the pages they link to and count which classes link to which."""
+    ground = open_testbed(request, site)
     judge = Taxonomy(examples="", target=[])
     taught = [(url, label, page) for label in ground.classes for url, page in ground.examples(label, EXAMPLES)]
     teach(judge, taught)
@@ -135,11 +135,11 @@ def work(job: Job) -> Outcome:
     ruled = Rules()
     ruled.targets_, ruled.scores_ = [job.target], base.scores([job.target], ruled.max_depth, ruled.paths)
     crawls = {BASE: _crawl(job, classifier, SoftFocus()), RULED: _crawl(job, classifier, ruled)}
-    page = terrain(job.request, job.site).web.page
+    page = open_testbed(job.request, job.site).web.page
     relevances = {
         name: {page(fetch.final_url): fetch.relevance for fetch in crawl.pages} for name, crawl in crawls.items()
     }
-    truth = terrain(job.request, job.site).truth
+    truth = open_testbed(job.request, job.site).truth
     rows = {}
     for name, other in ((BASE, RULED), (RULED, BASE)):
         values = [fetch.relevance for fetch in crawls[name].pages]
@@ -160,19 +160,19 @@ def _crawl(job: Job, classifier: Classifier, strategy: Strategy) -> LabCrawl:
     judge = Taxonomy(examples="", target=[job.target])
     judge.classifier_ = classifier
     judge.focus_ = judge.focus(classifier)
-    web = terrain(job.request, job.site).web
+    web = open_testbed(job.request, job.site).web
     return crawl_web(web, job.seeds, judge, strategy, job.pages, **manner(job.request.field))
 
 
 def conclude(request: Request, found: Sequence[Outcome]) -> Report:
-    """What the comparisons say, beside what was published."""
+    """The results of the comparisons, next to the published ones."""
     pages = request.pages or PAGES
     main = [row for row in found if row["run"].startswith("set")]
     others = [row for row in found if "own" in row["run"]]
     many = [row for row in found if row["run"] == "50 seeds"]
     return Report(
         name="rules",
-        title="Rules between classes: does a crawl that tunnels bring back more?",
+        title="Rules between classes: does a crawl that tunnels find more?",
         source="Altingovde, Ulusoy: Exploiting Interclass Rules for Focused Crawling. IEEE Intelligent Systems, 2004",
         claims=_CLAIMS,
         protocol=_PROTOCOL,
@@ -264,12 +264,12 @@ def ours(main: Sequence[Outcome]) -> Table:
         ]
         for row in main
     ]
-    note = "Harvest ratio: the mean relevance of all fetched pages, as the classifier sees it."
+    note = "Harvest ratio: the mean relevance of all fetched pages according to the classifier."
     return Table("Ours", _COLUMNS, rows, note)
 
 
 def about_links(main: Sequence[Outcome], others: Sequence[Outcome]) -> Table:
-    """What the rules bring on webs whose classes link otherwise."""
+    """What the rules gain on webs whose classes link differently."""
     groups = {name_of(*SHARES[0]): main} | {
         name: [row for row in others if row["run"] == name] for name in dict.fromkeys(row["run"] for row in others)
     }
@@ -280,11 +280,11 @@ def about_links(main: Sequence[Outcome], others: Sequence[Outcome]) -> Table:
         figures = f"{mean(pair.others):.3f}", f"{mean(pair.ones):.3f}", f"{tested.difference:+.3f} ± {tested.error:.3f}"
         cells.append([name, str(len(rows)), *figures])
     return Table(
-        "The same on webs whose classes link otherwise",
+        "The same on webs whose classes link differently",
         ["links to", "comparisons", "soft focus", "rules", "difference"],
         cells,
-        """Not in the document. Rules can only gain where some other class leads to the target more often than the
-        target's own pages do: the first line is a web like that, the last one the contrary.""",
+        """Not in the paper. Rules can only gain if some other class links to the target more often than the target's
+        own pages do: the first line is such a web, the last one the opposite.""",
     )
 
 
@@ -313,42 +313,42 @@ def _picture(main: Sequence[Outcome], many: Sequence[Outcome], pages: int) -> Pi
     if many:
         lines = [Line(name, x, *averaged([row[name]["curve"] for row in many])) for name in (BASE, RULED)]
         panels.append(Panel(f"from {MANY} seeds, mean of {len(many)}", "pages fetched", "harvest ratio", lines))
-    return Picture("harvest", "Soft focus and rules between classes", panels, "Harvest ratio while the crawl goes on.")
+    return Picture("harvest", "Soft focus and rules between classes", panels, "Harvest ratio during the crawl.")
 
 
 def _ours(request: Request, main: Sequence[Outcome], pages: int) -> str:
     targets = ", ".join(dict.fromkeys(row["target"] for row in main))
-    measured = f"""{len(main)} comparisons of {pages:,} pages each, for the targets {targets}. Both crawlers see the
-        same classifier (naive Bayes over all classes), the same seeds and the same web; of a URL that is found
-        again both keep the first score. Rules have at most two steps, and the sum over the paths of a class counts."""
+    measured = f"""{len(main)} comparisons of {pages:,} pages each, for the targets {targets}. Both crawlers use the
+        same classifier (naive Bayes over all classes), the same seeds and the same web; if a URL is found again, both
+        keep its first score. Rules have at most two steps, and the paths of a class are summed."""
     if request.web:
         return f"On the recorded web `{request.web}`: {measured}"
     own, following = SHARES[0]
-    return f"""On generated webs of 60,000 pages and {TOPICS} classes: {measured} The classes are in families of
-        four, drawn by lot, as are a department, its courses, the people and their papers: of the links on a page
+    return f"""On generated webs of 60,000 pages and {TOPICS} classes: {measured} The classes are in random
+        families of four, like a department, its courses, the people and their papers: of the links on a page
         {own:.0%} stay in its class, {following:.0%} go to the next class of the family, {BESIDE:.0%} to the other
-        two, the rest anywhere. So every class is reached from one other class more often than from itself, which is
-        the document's premise. Classifier and rules are learned on another web of the same kind, made by another
-        seed number, from {EXAMPLES} pages of each class and about {LINKED} pages behind their links."""
+        two, the rest anywhere. So every class is linked from one other class more often than from itself, which is
+        the paper's premise. Classifier and rules are learned on another web of the same kind with another random
+        seed, from {EXAMPLES} pages of each class and about {LINKED} pages that they link to."""
 
 
 _CLAIMS = """
-A focused crawler that gives every link the relevance of the page it was found on (soft focus) cannot cross pages
-that are off topic themselves but lead to relevant ones. The document counts, on example pages, how often pages of
-one class link to pages of another, chains these shares as rules, and gives a link the probability that the class of
-its page leads to the target. It claims a higher harvest ratio, largely other pages, and that the pages only the
-rules find are better too.
+A focused crawler that gives every link the relevance of the page it was found on (soft focus) cannot cross pages that
+are off topic themselves but lead to relevant ones. The paper counts, on example pages, how often pages of one class
+link to pages of another, chains these shares as rules, and gives a link the probability that the class of its page
+leads to the target. It claims a higher harvest ratio, largely different pages, and that the pages found only by the
+rules are better too.
 """
 _PROTOCOL = """
-Three target topics of a web directory, two disjoint sets of ten seed pages for each, a few thousand pages a crawl;
-the classifier's own probability of the target is the relevance of a page. One further run from 50 pages that a
-search engine named. No test of significance.
+Three target topics of a web directory, two disjoint sets of ten seed pages for each, a few thousand pages per crawl;
+the classifier's own probability of the target is the relevance of a page. One further run from 50 pages returned by a
+search engine. No significance test.
 """
 _CAVEATS = (
-    """The generated web has the regularity that the rules look for by construction. A first design, in which a
-    class was led to by its own pages as often as by its best partner (25 % each), showed a loss for the rules; the
-    web was then built after the document's premise. The last table shows both kinds, and a web that contradicts the
+    """The generated web has the regularity that the rules look for by construction. In the first design, in which a
+    class was linked from its own pages as often as from its best partner (25 % each), the rules lost; the web was
+    then rebuilt to satisfy the paper's premise. The last table shows both kinds, and a web that contradicts the
     premise.""",
-    "Relevance is what the classifier says, as in the document; it judges both crawlers alike.",
-    "The document's figures come from the Web of 2004, with 1,282 classes: compare directions, not values.",
+    "Relevance is that of the classifier, as in the paper; it judges both crawlers alike.",
+    "The paper's figures come from the Web of 2004, with 1,282 classes: compare directions, not values.",
 )

@@ -1,4 +1,4 @@
-"""One crawl in the lab with the search step beside it: the engine is asked when the frontier runs dry of targets."""
+"""One crawl in the lab with the search step: the engine is queried when the frontier runs out of targets."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ SEARCH = Search(engine="local", delay_s=0.0, per_day=0)
 
 
 class NoJudge:
-    """What the URL says is all that counts here: pages are not judged."""
+    """A judge that does nothing: only the URL counts here."""
 
     async def judge(self, page: Page) -> Verdict:
         return Verdict()
 
 
 class Waiting:
-    """A fetcher that lets others have their turn before each fetch, as the network does: else nobody could search."""
+    """A fetcher that yields to other tasks before each fetch, as the network does: otherwise no search could run."""
 
     def __init__(self, inner: ReplayFetcher) -> None:
         self.inner = inner
@@ -44,10 +44,10 @@ class Waiting:
 
 
 class Searched(LabCrawl, frozen=True):
-    """A crawl, and how often the engine was asked."""
+    """A crawl, and the number of queries."""
 
     steps: int = 0
-    hits: int = 0  # steps that brought a new target
+    hits: int = 0  # searches that found a new target
     queries: int = 0
 
 
@@ -60,7 +60,7 @@ def crawl_and_search(
     pages: int,
     latency_s: float = 0.0,
 ) -> Searched:
-    """Crawl until so many pages were fetched or neither links nor searches bring more."""
+    """Crawl until this many pages were fetched, or neither links nor searches find more."""
     settings = replace(settings, limits=replace(settings.limits, pages=pages))
     clock, db = LabClock(), CrawlDb(":memory:").open()
     totals, fetches, started_at = Totals(), Fetches(clock.now), clock.now()
@@ -85,7 +85,7 @@ def crawl_and_search(
 
 
 async def _both(crawl: Crawl, step: SearchStep, seeds: Sequence[Link], workers: int) -> None:
-    """The step runs beside the crawl, until that is over."""
+    """Run the search step concurrently with the crawl until it ends."""
     searching = asyncio.ensure_future(step.run())
     crawling = asyncio.ensure_future(crawl.run(seeds, workers))
     try:

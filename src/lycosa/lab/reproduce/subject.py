@@ -1,4 +1,4 @@
-"""A map of a subject for the ontology experiment: the user's, or one made of a topic's vocabulary."""
+"""A map of the subject for the ontology experiment: the user's, or one made from a topic's vocabulary."""
 
 import shutil
 from pathlib import Path
@@ -11,14 +11,14 @@ from lycosa.ontology import Association, Concept, Concepts, Name
 from lycosa.ontology.concepts import HIERARCHY
 from lycosa.ontology.xtm_write import HEAD, TAIL, lines
 
-BELOW, BESIDE, FURTHER = 12, 12, 15  # concepts right below the focus, beside it, and one step further
+BELOW, BESIDE, FURTHER = 12, 12, 15  # concepts directly below the focus, associated with it, and one step further
 
 
 def check_map(request: Request) -> None:
-    """Refuse a map that cannot be used, by the option and the file that the user named."""
+    """Reject an unusable map, with a message that names the option and the file."""
     given = Path(request.topic_map)
     if not given.is_file():
-        raise BadInput(f"--map {given}: there is no such file")
+        raise BadInput(f"--map {given}: no such file")
     try:
         Ontology(given.name, focus=list(request.focus)).prepare(given.parent, lambda _: [])
     except ConfigError as error:
@@ -27,7 +27,7 @@ def check_map(request: Request) -> None:
 
 
 def subject(request: Request, topic: str, folder: Path) -> tuple[str, list[str]]:
-    """Put the map into the folder; its name there, and the concepts that are the focus."""
+    """Write the map to the folder; return its name and the focal concepts."""
     if request.topic_map:
         given = Path(request.topic_map)
         name = f"map{given.suffix}"
@@ -38,7 +38,7 @@ def subject(request: Request, topic: str, folder: Path) -> tuple[str, list[str]]
 
 
 def made(topic: str) -> Concepts:
-    """The topic's name in the middle, some of its words below and beside it, and some below those."""
+    """The topic's name in the middle, some of its words below it and associated with it, and some below those."""
     words = [word for word in dict.fromkeys(topic_words(topic)) if word != topic]
     below, beside = words[:BELOW], words[BELOW : BELOW + BESIDE]
     further = words[BELOW + BESIDE : BELOW + BESIDE + FURTHER]

@@ -1,7 +1,7 @@
-"""What an experiment must know of a web: what a directory lists, which pages teach, and what is true.
+"""What an experiment needs to know about a web: the pages a directory lists, the training pages, and true labels.
 
-A generated web learns from its twin, made of the same vocabulary by another seed number; a recorded one from other
-recordings, or else from half of its own labelled pages. So nothing that is learned from is measured.
+Training pages for a generated web come from its twin, made from the same vocabulary with another random seed; for a
+recorded one from other recordings, or else from half of its own labelled pages. So training and test data are separate.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,54 +20,56 @@ from lycosa.judge.corpus import Corpus
 from lycosa.judge.training import Learner
 from lycosa.lab.answer import Pages
 from lycosa.lab.generated import GeneratedWeb, Links, Text
-from lycosa.lab.layout import Atlas, Place
+from lycosa.lab.layout import Layout, Place
 from lycosa.lab.recorded import RecordedWeb, page_labels, read_labels
 from lycosa.lab.vocabulary import topic_names
 from lycosa.lab.webs import GeneratedPages
 from lycosa.parse import Parsers
 from lycosa.types import BadInput, Link, Page, Reply
 
-OTHER = "other"  # the label of pages that have none; never a target by default
-LEAST_PAGES = 20  # of a label that is a target by default
+OTHER = "other"  # the label of unlabelled pages; never a target by default
+LEAST_PAGES = 20  # minimum number of pages of a default target
 TOPICS = 20
-HOSTS = 60  # of each topic
-PAGES = 50  # of each host
+HOSTS = 60  # per topic
+PAGES = 50  # per host
 # Harder than the generated web is by default: there 96 of 100 pages of a plain focused crawl are on topic.
 SPARSE = Links(count=(10, 20), locality=0.4, anchor_quality=0.25)
-_KEPT = 8_192  # pages of a few kilobytes each: what the crawls of one topic fetch
-_TWIN = 1_000_003  # between the seed numbers of a web and of the one its examples are from
+_KEPT = 8_192  # pages of a few kilobytes each: as many as the crawls of one topic fetch
+_TWIN = 1_000_003  # difference between the random seeds of a web and of its twin
 
 
 class Request(Struct, frozen=True):
-    """What the user asked for; plain data, so that every process opens the web for itself."""
+    """The user's options, as plain data, so that every process can open the web itself."""
 
-    seed: int = 0  # of generated webs, and of all that is drawn by lot
-    pages: int = 0  # of each crawl; 0: as many as the experiment thinks fit
+    seed: int = 0  # random seed of generated webs and all sampling
+    pages: int = 0  # per crawl; 0: the experiment's default
     web: str = ""  # a recorded web; empty: generated ones
     labels: str = ""
-    train: tuple[tuple[str, str], ...] = ()  # recorded webs and their labels, to learn from
-    target: tuple[str, ...] = ()  # labels; none: all that have enough pages
+    train: tuple[tuple[str, str], ...] = ()  # recorded webs and their labels, for training
+    target: tuple[str, ...] = ()  # labels; empty: all that have enough pages
     seeds: tuple[str, ...] = ()  # where the one-seed experiment starts
     topic_map: str = ""  # for the ontology experiment on a recorded web
     focus: tuple[str, ...] = ()
-    field: bool = False  # with the politeness, the workers and the answering times of a real crawl
+    field: bool = False  # with the politeness, workers and response times of a real crawl
 
 
-class Terrain(Protocol):
-    """A web and the truth about it. Crawlers under test see nothing but `web`."""
+class Testbed(Protocol):
+    """A web and the true labels of its pages. Crawlers under test see nothing but `web`."""
 
     web: Pages
     classes: Sequence[str]
 
-    def truth(self, page: str) -> str: ...  # the class of a page, by its name
-    def targets(self) -> list[str]: ...  # classes that are worth looking for
-    def listed(self, label: str) -> list[str]: ...  # pages of a class as a directory lists them
-    def examples(self, label: str, count: int) -> list[tuple[str, Page]]: ...  # pages of a class to learn from
-    def beyond(self, page: Page, most: int) -> Iterable[tuple[str, Page]]: ...  # some of what an example links to
+    def truth(self, page: str) -> str: ...  # the class of a page, by name
+    def targets(self) -> list[str]: ...  # possible targets
+    def listed(self, label: str) -> list[str]: ...  # pages of a class that a directory lists
+    def examples(self, label: str, count: int) -> list[tuple[str, Page]]: ...  # training pages of a class
+    def beyond(
+        self, page: Page, most: int
+    ) -> Iterable[tuple[str, Page]]: ...  # some of the pages that an example links to
 
 
 class Remembered(GeneratedPages):
-    """A generated web that is crawled again and again: a page that was made is kept for the next crawl."""
+    """A generated web that is crawled repeatedly: generated pages are cached for the next crawl."""
 
     def __init__(self, site: GeneratedWeb) -> None:
         super().__init__(site)
@@ -75,7 +77,7 @@ class Remembered(GeneratedPages):
 
 
 class Generated:
-    """A generated web; a directory lists the home pages of the hosts of a topic, as directories do."""
+    """A generated web; its directory lists the home pages of a topic's hosts."""
 
     def __init__(self, site: GeneratedWeb) -> None:
         self.site = site
@@ -94,16 +96,16 @@ class Generated:
         return [urls.canonical(url) for url in self.site.seeds(80, self.site.hosts, label)]
 
     def examples(self, label: str, count: int) -> list[tuple[str, Page]]:
-        """Pages of the twin, drawn by lot over its hosts."""
+        """Pages of the twin, sampled across its hosts."""
         twin = self._school.site
-        atlas = Atlas(twin.pages, twin.hosts, twin.seed, twin.ip_hosts, twin.text, twin.links, twin.oddities)
+        layout = Layout(twin.pages, twin.hosts, twin.seed, twin.ip_hosts, twin.text, twin.links, twin.oddities)
         topic, random = self.classes.index(label), Random(f"examples {twin.seed} {label}")
         found: dict[str, Page] = {}
-        for _ in range(20 * count):  # a small web may not have so many
+        for _ in range(20 * count):  # a small web may not have that many
             host = random.randrange(topic, twin.hosts, len(self.classes))
-            place = Place(host, random.randrange(atlas.ranks(host)))
-            url = atlas.url(place, "")
-            if atlas.topic(place) == topic and url not in found and (page := self._read(url)):
+            place = Place(host, random.randrange(layout.ranks(host)))
+            url = layout.url(place, "")
+            if layout.topic(place) == topic and url not in found and (page := self._read(url)):
                 found[url] = page
             if len(found) == count:
                 break
@@ -114,18 +116,18 @@ class Generated:
 
 
 class Recording:
-    """A recorded web with labels; a directory lists any page of a label."""
+    """A recorded web with labels; its directory lists all pages of a label."""
 
     def __init__(self, request: Request) -> None:
         if not request.labels:
-            raise BadInput(f"--labels: a file of url<TAB>label is needed for {request.web}")
+            raise BadInput(f"--labels: a file of url<TAB>label lines is required for {request.web}")
         web = RecordedWeb(Path(request.web)).open()
         self.web: Pages = web
         self._seed = request.seed
         self._wanted = request.target
         found = page_labels(web, read_labels(Path(request.labels)))
         if not found:
-            raise BadInput(f"{request.labels}: none of its addresses is a page of {request.web}")
+            raise BadInput(f"{request.labels}: none of its URLs is a page of {request.web}")
         self.labels = {page: found.get(page, OTHER) for page in web.pages()}
         self.classes: Sequence[str] = sorted(set(self.labels.values()))
         self.lessons = self._lessons(request)
@@ -133,7 +135,7 @@ class Recording:
         self._read = Reader(school)
 
     def _lessons(self, request: Request) -> dict[str, list[str]]:
-        """Pages to learn from by label: all of the other recordings, or half of each label's own."""
+        """Training pages by label: all pages of the other recordings, or half of each label's own."""
         if request.train:
             self._school = RecordedWeb(*(Path(web) for web, _ in request.train)).open()
             known: dict[str, str] = {}
@@ -177,7 +179,7 @@ class Recording:
 
 
 class Reader:
-    """Reads pages of a web that is learned from; never one that is crawled in a measurement."""
+    """Reads training pages; never used on a web that is crawled in a measurement."""
 
     def __init__(self, web: Pages) -> None:
         self.web = web
@@ -194,17 +196,17 @@ class Reader:
                 Reply(Link(address), url=address, status=200, content_type=kind, body=answer.body)
             )
         except ValueError:
-            return None  # a page that cannot be read teaches nothing
+            return None  # skip pages that cannot be parsed
 
     def links_of(self, page: Page, most: int) -> Iterator[tuple[str, Page]]:
-        """The name and the page behind links, so many at most, drawn by lot: those of its own site often come first."""
+        """Names and pages behind a random sample of links: those to the same site often come first on a page."""
         drawn = Random(f"links {page.url}").sample(list(page.links), len(page.links))
         inside = ((name, link.url) for link in drawn if (name := self.web.page(link.url)))
         return islice(((name, found) for name, url in inside if (found := self(url))), most)
 
 
 def site(seed: int, links: Links = SPARSE) -> GeneratedWeb:
-    """The generated web that experiments share; small pages, since most of their bytes are for nobody."""
+    """The generated web shared by experiments; with small pages, because most bytes of a page are not used."""
     text = Text(topics=topic_names(TOPICS), size_bytes=(2_500, 6_000))
     return GeneratedWeb(pages=TOPICS * HOSTS * PAGES, hosts=TOPICS * HOSTS, seed=seed, text=text, links=links)
 
@@ -216,28 +218,28 @@ def told() -> str:
         name the topic of what they lead to"""
 
 
-def chosen(request: Request, ground: Terrain, count: int) -> list[str]:
-    """What to look for: as the user says or the labels allow; on a generated web so many topics, drawn by lot."""
+def chosen(request: Request, ground: Testbed, count: int) -> list[str]:
+    """The targets: as the user says or the labels allow; on a generated web a random sample of topics."""
     known = ground.targets()
     if not known:
-        raise BadInput(f"--target: no label of {request.labels} has {LEAST_PAGES} pages that are not learned from")
+        raise BadInput(f"--target: no label of {request.labels} has {LEAST_PAGES} pages that are not used for training")
     return known if request.web else sorted(Random(f"targets {request.seed}").sample(known, count))
 
 
-def drawn(ground: Terrain, label: str, seed: int) -> list[str]:
-    """What a directory lists, in an order by lot."""
+def drawn(ground: Testbed, label: str, seed: int) -> list[str]:
+    """The listed pages, in random order."""
     listed = ground.listed(label)
     return Random(f"listed {seed} {label}").sample(listed, len(listed))
 
 
 @lru_cache(maxsize=2)
-def terrain(request: Request, site: GeneratedWeb) -> Terrain:
+def open_testbed(request: Request, site: GeneratedWeb) -> Testbed:
     """The web the user named, or the generated one."""
     return Recording(request) if request.web else Generated(site)
 
 
 def teach(judge: Learner, lessons: Iterable[tuple[str, str, Page]]) -> None:
-    """Train a judge on pages at hand: name, label and page."""
+    """Train a judge on given pages: name, label and page."""
     corpus = Corpus(judge.fields)  # type: ignore[attr-defined]
     for name, label, page in lessons:
         corpus.add(name, label, page)

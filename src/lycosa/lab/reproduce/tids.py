@@ -17,14 +17,14 @@ from lycosa.lab.reproduce.measures import averaged, text_of
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
 from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.reproduce.report import Report, Table
-from lycosa.lab.reproduce.testbed import Reader, Request, chosen, drawn, site, terrain, told
+from lycosa.lab.reproduce.testbed import Reader, Request, chosen, drawn, open_testbed, site, told
 from lycosa.strategy.tids import TidsStrategy
 from lycosa.text import words
 from lycosa.types import Page, Visit
 
 PAGES = 1_500
 TARGETS = 6
-LISTED = 46  # pages of the set that the table is made from; the document has 927 for 20,000 pages
+LISTED = 46  # pages of the set from which the table is built; the paper has 927 for 20,000 pages
 BINS = 20  # steps of 5 from 0 to 100
 FIRST, SECOND, THIRD, CONTROL = "first crawl", "second crawl", "third crawl", "second crawl from the old seeds"
 CRAWLS = (FIRST, SECOND, THIRD, CONTROL)
@@ -41,7 +41,7 @@ class Job(Struct, frozen=True):
 
 @dataclass
 class Watched(TidsStrategy):
-    """TIDS that keeps what the next crawl and the measures need: the pages, and where they link to."""
+    """TIDS that records what the next crawl and the measures need: the pages and their links."""
 
     pages_: dict[str, Page] = field(init=False, repr=False, default_factory=dict)
 
@@ -50,7 +50,7 @@ class Watched(TidsStrategy):
             self.pages_[visit.reply.link.url] = visit.page
 
     def hubs(self, most: int) -> list[str]:
-        """The pages that link to the best authorities among the pages of this crawl, best first."""
+        """The best hubs of this crawl, best first."""
         numbers = {url: number for number, url in enumerate(self.pages_)}
         pairs = [
             (numbers[url], numbers[link.url])
@@ -65,24 +65,24 @@ class Watched(TidsStrategy):
 
 
 def plan(request: Request) -> list[Job]:
-    """One job a topic."""
+    """One job per topic."""
     made, pages = site(request.seed), request.pages or PAGES
-    return [Job(request, made, target, pages) for target in chosen(request, terrain(request, made), TARGETS)]
+    return [Job(request, made, target, pages) for target in chosen(request, open_testbed(request, made), TARGETS)]
 
 
 def first_seeds(pages: int) -> int:
-    """100 for 20,000 pages."""
+    """100 per 20,000 pages."""
     return max(5, pages // 200)
 
 
 def best_hubs(pages: int) -> int:
-    """600 for 20,000 pages."""
+    """600 per 20,000 pages."""
     return max(15, pages * 3 // 100)
 
 
 def work(job: Job) -> Outcome:
     """Crawl three times, each time from the best hubs of the last; and once more from the first seeds."""
-    ground = terrain(job.request, job.site)
+    ground = open_testbed(job.request, job.site)
     listed = drawn(ground, job.target, job.request.seed)[:LISTED]
     seeds, read = listed[: first_seeds(job.pages)], Reader(ground.web)
     judge = Tids(examples=".", idf="literal", accept="mean")  # as published
@@ -105,10 +105,10 @@ _NEIGHBOURS = ((FIRST, SECOND), (SECOND, THIRD), (FIRST, CONTROL))
 
 
 def _figures(job: Job, judge: Tids, strategy: Watched, crawl: LabCrawl) -> Outcome:
-    """All crawls are judged by the same table, the one that the first crawl left: a table that grows would move the
+    """Judge all crawls by the same table, the one that the first crawl left, because a growing table would shift the
     scale."""
     scores = [judge.similarity([*words(page.title), *page.words]) for page in strategy.pages_.values()]
-    truth, name = terrain(job.request, job.site).truth, terrain(job.request, job.site).web.page
+    truth, name = open_testbed(job.request, job.site).truth, open_testbed(job.request, job.site).web.page
     fetched = crawl.order(name)
     return {
         "pages": len(scores),
@@ -145,7 +145,7 @@ def conclude(request: Request, found: Sequence[Outcome]) -> Report:
 
 
 def effects(found: Sequence[Outcome]) -> list[Effect]:
-    """The claims, read off the picture that is all the document prints."""
+    """The claims, read off the plot, which is all that the paper prints."""
     rising = "Each crawl brings more relevant pages than the one before"
     return [
         better("The second crawl has more pages with scores of 20 to 70.", pair(found, SECOND, FIRST, "20 to 70")),
@@ -169,7 +169,7 @@ def pair(found: Sequence[Outcome], one: str, other: str, key: str) -> Pair:
 
 
 def _table(found: Sequence[Outcome]) -> Table:
-    """The document prints a picture only, so its column has words."""
+    """The paper prints only a plot, so its column is in words."""
     published = {
         "mean": "rises from crawl to crawl",
         "20 to 70": "second much better than first",
@@ -177,22 +177,20 @@ def _table(found: Sequence[Outcome]) -> Table:
         "above 65": "third about like second",
         "true_harvest_rate": "-",
     }
-    names = {"mean": "mean score", "true_harvest_rate": "pages truly of the topic, share"}
+    names = {"mean": "mean score", "true_harvest_rate": "share of pages truly on topic"}
     rows = []
     for key, said in published.items():
         cells = [text_of([row["crawls"][name][key] for row in found], 2) for name in CRAWLS]
         rows.append([names.get(key, f"scores {key}, % of pages"), said, *cells])
-    note = f"""The last column is not in the document: the table that the first crawl left, but its old seeds. What
-        it shares with the second crawl is owed to the table, not to the hubs. Mean over {len(found)} topics ±
+    note = f"""The last column is not in the paper: the table that the first crawl left, but the old seeds. What it
+        shares with the second crawl is due to the table, not to the hubs. Mean over {len(found)} topics ±
         standard error."""
     return Table("Scores of the fetched pages", ["", "published", *CRAWLS], rows, note)
 
 
 def _overlaps(found: Sequence[Outcome]) -> Table:
     rows = [[name, text_of([row["overlap"][name] for row in found], 2)] for name in found[0]["overlap"]]
-    note = (
-        "Not in the document. Where nearly all pages are the same, the crawl has settled and there is nothing to learn."
-    )
+    note = "Not in the paper. If nearly all pages are the same, the crawl has converged and there is nothing to learn."
     return Table("How many pages two crawls share", ["crawls", "overlap"], rows, note)
 
 
@@ -215,29 +213,29 @@ def _picture(found: Sequence[Outcome]) -> Picture:
 def _ours(request: Request, found: Sequence[Outcome], pages: int) -> str:
     where = f"On the recorded web `{request.web}`" if request.web else f"On {told()}"
     return f"""{where}: {len(found)} topics ({", ".join(row["target"] for row in found)}), crawls of {pages:,}
-        pages. The set has up to {LISTED} pages that a directory lists; {first_seeds(pages)} of them are the first
-        seeds, and the {best_hubs(pages)} best hubs of a crawl those of the next (100 and 600 for 20,000 pages in
-        the document, scaled down). The first crawl adds pages to the set that are at least as similar as the set is
-        on average; the later ones leave it as it is. All crawls are scored by the table that the first one left,
-        100 times the cosine."""
+        pages. The set has up to {LISTED} pages listed in a directory; {first_seeds(pages)} of them are the first seeds,
+        and the {best_hubs(pages)} best hubs of a crawl those of the next (100 and 600 per 20,000 pages in the paper,
+        scaled down). The first crawl adds pages to the set that are at least as similar as the set is on average;
+        the later ones do not change it. All crawls are scored by the table that the first one left, as 100 times
+        the cosine."""
 
 
 _CLAIMS = """
-A crawler keeps a table of terms, each weighted by how often it comes in a set of relevant pages (TIDS), and scores
-a link by the similarity of its page plus that of its anchor. Pages that are similar enough join the set. After the
-crawl, hubs and authorities are computed among its pages, and the best hubs are the seeds of the next crawl. The
-document claims that the crawler learns that way: each crawl brings more relevant pages than the one before.
+A crawler keeps a table of terms, each weighted by how often it occurs in a set of relevant pages (TIDS), and scores a
+link by the similarity of its page plus that of its anchor. Pages that are similar enough join the set. After the
+crawl, hubs and authorities are computed among its pages, and the best hubs become the seeds of the next crawl. The
+paper claims that the crawler learns this way: each crawl finds more relevant pages than the one before.
 """
 _PROTOCOL = """
 Information technology as the topic, 927 pages of a web directory as the set, 100 of them as seeds, three
-consecutive crawls of 20,000 pages. The share of pages at each score is drawn for the three crawls; no figures and
-no test of significance.
+consecutive crawls of 20,000 pages. The share of pages at each score is plotted for the three crawls; no figures and no
+significance test.
 """
 _CAVEATS = (
-    """On the generated web with its default settings 96 of 100 pages of the first crawl were on topic, so that
-    nothing was left to improve. The settings were made harder once, for this and two other experiments alike, and
-    left so.""",
-    "The web does not change between the crawls, as the real one does: a crawl from the same hubs then finds the same.",
-    """Words that every page uses have a weight in the table too: on the generated web pages off topic score 20 and
-    more, so the share of pages truly of the topic tells more than the score.""",
+    """On the generated web with its default settings 96 of 100 pages of the first crawl were on topic, which left
+    nothing to improve. The settings were made harder once, for this and two other experiments alike, and then left
+    alone.""",
+    "Unlike the real Web, this web does not change between crawls: a crawl from the same hubs finds the same pages.",
+    """Words that every page uses have a weight in the table too: on the generated web off-topic pages score 20 and
+    more, so the share of pages truly on topic is more informative than the score.""",
 )

@@ -1,8 +1,8 @@
-"""A university's site, computed from the URL: departments, lists of people, homepages, publication pages, and the rest.
+"""A university site, computed from the URL: departments, lists of people, homepages, publication pages, and others.
 
-Its census is that of the school the Publication Spider was tried on: 100 members of staff, who all have a publication
-page, 114 full-time and 83 part-time graduates, of whom 10 in 28 and 7 in 21 have one. People work in groups and sign
-papers together, so that a title on one page leads a search engine to others.
+Its numbers are those of the school the Publication Spider was tried on: 100 members of staff, who all have a
+publication page, 114 full-time and 83 part-time graduates, of whom 10 in 28 and 7 in 21 have one. People work in groups
+and write papers together, so that a title on one page leads a search engine to others.
 """
 
 import re
@@ -20,10 +20,10 @@ ROOT = f"http://www.{DOMAIN}"
 DEPARTMENTS = ("physics", "health", "management", "arts", "informatics")
 AREAS = (("astronomy",), ("medicine", "cooking", "gardening"), ("finance", "law"), ("music", "travel"), ("computing",))
 GROUP = 6  # people who publish together
-PAPERS = 14  # of a group
-SIGNS = 0.35  # the chance that a member of the group is an author of a paper
+PAPERS = 14  # papers per group
+SIGNS = 0.35  # probability that a member of the group is an author of a paper
 COURSES, LECTURES, NEWS = 80, 12, 600
-NAMES = (  # what people call their publication page; the last two tell nothing
+NAMES = (  # names of publication pages; the last two are uninformative
     "publications.html",
     "pubs.html",
     "papers/",
@@ -44,7 +44,7 @@ _VENUES = ("Journal of Results", "Annual Conference", "Workshop on Methods", "Te
 
 
 class University(Struct, frozen=True, dict=True):
-    """One site; `linked` is the share of people whose homepage some list of people leads to."""
+    """One site; `linked` is the share of people whose homepage is linked from a list of people."""
 
     seed: int = 0
     linked: float = 0.27
@@ -57,14 +57,14 @@ class University(Struct, frozen=True, dict=True):
         return self.staff + self.full_time + self.part_time
 
     def get(self, url: str) -> Answer | None:
-        """The page at a URL; None where there is none."""
+        """The page at a URL; None if there is none."""
         if not url.startswith(f"{ROOT}/"):
             return None
         made = self._page(url.removeprefix(ROOT))
         return Answer(body=made.encode()) if made else None
 
     def page(self, url: str) -> str:
-        """Every page has one address, which is its name."""
+        """Every page has one URL, which is its name."""
         return url if self.get(url) else ""
 
     resolve = page  # there are no redirects
@@ -73,7 +73,7 @@ class University(Struct, frozen=True, dict=True):
         return len(self.pages())
 
     def is_publication(self, url: str) -> bool:
-        """The truth, for metrics only."""
+        """The true class, for evaluation only."""
         person, rest = self._person(url.removeprefix(ROOT))
         return person >= 0 and self.has_page(person) and rest == self._publications(person)
 
@@ -83,7 +83,7 @@ class University(Struct, frozen=True, dict=True):
         return [f"{ROOT}{self.home(person)}{self._publications(person)}" for person in chosen]
 
     def pages(self) -> list[str]:
-        """Every page: what a search engine has indexed."""
+        """Every page, as indexed by a search engine."""
         return list(self._every())
 
     def _every(self) -> Iterator[str]:
@@ -115,14 +115,14 @@ class University(Struct, frozen=True, dict=True):
         return f"/~{self._names[person].lower()}{person}/"
 
     def group(self, person: int) -> int:
-        """Staff and graduates together, whatever their numbers."""
+        """The group of a person: a mix of staff and graduates."""
         return person % self._groups
 
     def members(self, group: int) -> range:
         return range(group, self.people, self._groups)
 
     def papers(self, person: int) -> list[tuple[int, int]]:
-        """Group and number of every paper the person signed."""
+        """Group and number of every paper of a person."""
         group = self.group(person)
         return [(group, number) for number in range(PAPERS) if person in self.authors(group, number)]
 
@@ -132,7 +132,7 @@ class University(Struct, frozen=True, dict=True):
         return signed or [members[number % len(members)]]
 
     def title(self, group: int, number: int) -> str:
-        """Of a paper: words of the group's area."""
+        """The title of a paper: words of the group's area."""
         random = self._random("title", group * 1000 + number)
         a, b, c, d = (word.capitalize() for word in random.sample(self._area(group), 4))
         quality, kind = random.choice(_QUALITIES), random.choice(_KINDS)
@@ -163,7 +163,7 @@ class University(Struct, frozen=True, dict=True):
         return random.sample(EXTRAS, random.randint(2, len(EXTRAS)))
 
     def _person(self, path: str) -> tuple[int, str]:
-        """The number of the person whose page it is, and the rest of the path; -1 if it is nobody's."""
+        """The number of the person whose page it is, and the rest of the path; -1 if it is not a person's page."""
         found = _PERSON.fullmatch(path)
         person = int(found[1]) if found else -1
         if found is None or person >= self.people or not path.startswith(self.home(person)):
@@ -196,7 +196,7 @@ class University(Struct, frozen=True, dict=True):
         )
 
     def _department(self, path: str) -> str:
-        """A department, or a list of its people; those who are not linked are named there without a link."""
+        """A department, or a list of its people; those who are not linked are listed without a link."""
         _, _, name, rest = path.split("/", 3)
         if name not in DEPARTMENTS or rest not in ("", "faculty.html", "students.html"):
             return ""
@@ -241,7 +241,7 @@ class University(Struct, frozen=True, dict=True):
         return self._made(path, f"{name}: publications", [(self.home(person), name)], f"<ul>{items}</ul>")
 
     def _citation(self, group: int, number: int) -> str:
-        """As people write them: in one of three ways."""
+        """A citation in one of three common styles."""
         random = self._random("citation", group * 1000 + number)
         authors = " and ".join(
             f"{self._names[person]} {chr(65 + person % 26)}." for person in self.authors(group, number)
@@ -255,7 +255,7 @@ class University(Struct, frozen=True, dict=True):
         return random.choice(ways)
 
     def _other(self, path: str) -> str:
-        """Courses and news; the words of the areas come there too, so that a search finds them as well."""
+        """Courses and news; they contain words of the areas too, so that a search finds them as well."""
         found = _OTHER.fullmatch(path)
         if found is None:
             return ""

@@ -1,0 +1,116 @@
+"""How much has been found, by pages that the user knows and the crawl was not told: some are set aside, and the share
+of them that the crawl comes across by itself is the share of the topic that it has found."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from lycosa.types import Page, Visit
+
+LEAST = 10  # pages set aside: fewer say next to nothing
+Z_95 = 1.96  # of the interval that is told
+_INDEX = ("index.html", "index.htm", "index.php", "default.html", "default.htm")
+_NOT_THERE = frozenset({"http-404", "http-410", "robots", "out-of-scope", "excluded", "content-type"})
+
+_CURVE_ONLY = "recall is estimated from the harvest curve only"
+
+Pages = Iterable[tuple[str, Page]]
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+def wilson(found: int, of: int, z: float = Z_95) -> Interval:
+    """What a share is, given that so many of a random sample have it."""
+    if not of:
+        return Interval(0.0, 1.0)
+    share, weight = found / of, z * z / of
+    middle = (share + weight / 2) / (1 + weight)
+    half = z * math.sqrt(share * (1 - share) / of + weight / (4 * of)) / (1 + weight)
+    return Interval(max(0.0, middle - half) if found else 0.0, middle + half if found < of else 1.0)
+
+
+def key(url: str) -> str:
+    """One name for the addresses under which a person and a site may speak of the same page."""
+    rest = url.partition("://")[2].partition("#")[0].removeprefix("www.")
+    folder, slash, name = rest.rpartition("/")
+    return (folder if slash and name in _INDEX else rest).rstrip("/")
+
+
+class Draw(NamedTuple):
+    """Which pages are set aside; if none, why."""
+
+    urls: list[str]
+    problem: str = ""
+
+
+def draw(known: Sequence[str], used: Iterable[str], seeds: Sequence[str], share: float, seed: int) -> Draw:
+    """Set pages aside at random: a share of those known, and at least `LEAST`; never one that was `used` before, and
+    never all of the `seeds`."""
+    if not known:
+        return Draw([])
+    taken = {key(url) for url in used}
+    free = [url for name, url in {key(url): url for url in known}.items() if name not in taken]
+    if len(free) < LEAST:
+        others = len(known) - len(free)
+        why = f" ({others:,} more are out of scope, or the crawl was told of them)" * bool(others)
+        return Draw([], f"{_CURVE_ONLY}: at least {LEAST} pages must be set aside, but only {len(free)} can be{why}")
+    chosen = Random(seed).sample(sorted(free), min(len(free), max(LEAST, round(share * len(known)))))
+    if seeds and {*map(key, seeds)} <= {*map(key, chosen)}:
+        return Draw([], f"{_CURVE_ONLY}: every seed would be set aside")
+    return Draw(chosen)
+
+
+class HeldOut:
+    """The pages set aside, and which of them the crawl has come across."""
+
+    def __init__(self, urls: Iterable[str] = ()) -> None:
+        self.urls = {key(url): url for url in urls}
+        self.found: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def __contains__(self, url: str) -> bool:
+        return key(url) in self.urls
+
+    @property
+    def is_enough(self) -> bool:
+        """Are there enough of them to say anything?"""
+        return len(self.urls) >= LEAST
+
+    def write(self, visit: Visit) -> None:
+        """A page is found once it was fetched, at whatever address it answers to."""
+        if not self.urls:
+            return
+        reply = visit.reply
+        if reply.error in _NOT_THERE:
+            self.drop([reply.link.url])  # no crawl can find it: it says nothing about this one
+        elif not reply.error or reply.error == "redirect-known":  # the latter leads to a page that is fetched already
+            addresses = {reply.link.url, reply.url, visit.page.canonical, *(each.url for each in reply.exchanges)}
+            self.found.update(self.urls.keys() & {key(url) for url in addresses})
+
+    def drop(self, urls: Iterable[str]) -> None:
+        """These no longer count: they do not exist, or the crawl has been told of them."""
+        for name in map(key, urls):
+            self.urls.pop(name, None)
+            self.found.discard(name)
+
+    def interval(self, z: float = Z_95) -> Interval:
+        return wilson(len(self.found), len(self.urls), z)
+
+    def save(self) -> dict[str, Any]:
+        return {"urls": [*self.urls.values()], "found": sorted(self.found)}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.urls = {key(url): url for url in state["urls"]}
+        self.found = set(state["found"]) & self.urls.keys()
+
+
+def leaving_out(held_out: HeldOut, read: Callable[[Path], Pages]) -> Callable[[Path], Pages]:
+    """Read pages to learn from, without those set aside. A WARC tells the addresses of its pages, a folder does not."""
+    return lambda path: ((name, page) for name, page in read(path) if not held_out.urls or name not in held_out)

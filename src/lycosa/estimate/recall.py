@@ -1,0 +1,162 @@
+"""How much of the topic has been found, and is it still the topic? A sink that watches every visit.
+
+Its state is small and bounded, is saved with the visits and loaded by the next run.
+"""
+
+from collections.abc import Iterable
+from math import ceil
+from typing import Any
+
+from lycosa.estimate.decay import Curve, Range, extrapolate
+from lycosa.estimate.drift import Drift
+from lycosa.estimate.held_out import HeldOut, wilson
+from lycosa.estimate.lists import Lists
+from lycosa.types import Stateful, Visit
+
+Z_STOP = 1.2816  # one-sided 90 %: of ten crawls that stop by the pages set aside, nine have found that much
+QUIET = 0.15  # of all pages, and at least so many, since the last list was found
+QUIET_PAGES = 50
+# Without pages set aside the curve must be surer of itself, on more pages, and after a longer silence.
+ALONE_FOUND = 50
+ALONE_QUIET = 0.3
+ALONE_QUIET_PAGES = 100
+_CHECK_EVERY = 0.02  # of the pages so far, and at least so many
+_CHECK_PAGES = 10
+
+
+class Estimate:
+    """Receives every visit; says how much was found, whether that is enough, and whether the crawl drifts."""
+
+    def __init__(self, held: HeldOut | None = None, target: float = 0.0, problem: str = "") -> None:
+        """`target`: the share that is enough, 0 for none; `problem`: why no pages are set aside, for the user."""
+        self.held_out = held or HeldOut()
+        self.target = target
+        self.problem = problem
+        self.drift = Drift()
+        self._curve = Curve()
+        self._lists = Lists()
+        self._next_check = 0
+        self._reached = ""
+
+    def write(self, visit: Visit) -> None:
+        self.held_out.write(visit)
+        if visit.reply.error or not visit.digest or visit.duplicate_of:
+            return
+        self._curve.add(visit.verdict.on_topic)
+        if visit.verdict.on_topic and visit.reply.link.source:
+            self._lists.add(visit.reply.link.source, self._curve.pages)
+        if visit.page.words:  # there are none where a visit is read back from crawl.db
+            self.drift.write(visit)
+        if self.target and self._curve.pages >= self._next_check:
+            self._check()
+
+    def reached(self) -> str:
+        """Why the crawl may stop; empty while it should go on."""
+        return self._reached
+
+    def curve(self) -> Range | None:
+        """What the harvest curve says; None while there are too few relevant pages."""
+        return extrapolate(self._curve)
+
+    def give_away(self, urls: Iterable[str]) -> None:
+        """The user has told the crawl of these pages, so they prove nothing any more."""
+        self.held_out.drop(urls)
+
+    def catch_up(self, visits: Iterable[Visit]) -> None:
+        """Learn what can be learned from the stored visits of a crawl that has no state of this kind yet."""
+        for visit in visits:
+            self.write(visit)
+
+    def notes(self) -> list[str]:
+        """What the user should know before the crawl begins."""
+        held, found = self.held_out, [self.problem] if self.problem else []
+        if held.is_enough and wilson(len(held), len(held), Z_STOP).low < self.target:
+            needed = ceil(Z_STOP**2 * self.target / (1 - self.target))
+            found.append(
+                f"{len(held)} held-out pages cannot prove a recall of {self.target:g}, even if all are found:"
+                f" {needed} must be set aside, or the crawl ends by its other limits"
+            )
+        return found
+
+    def words(self) -> str:
+        """One sentence for people; empty if there is nothing to say yet."""
+        if not self._curve.pages:
+            return ""
+        curve, held = self.curve(), self.held_out
+        says = f"the harvest curve says {_between(*curve)}" if curve else ""
+        if held.is_enough:
+            found, low, high = len(held.found), *held.interval()
+            counts = f"{found} of {len(held)} held-out pages ({_percent(low)}-{_percent(high)} %)"
+            return "; ".join(filter(None, [f"{_about(found / len(held))} found: {counts}", says]))
+        told = f"{_about(curve.middle)} found: {says}" if curve else ""
+        lost = f"only {len(held)} held-out pages are left, too few to count" if len(held) else ""
+        return "; ".join(filter(None, [told, lost]))
+
+    def told(self) -> dict[str, str]:
+        """For `lycosa show`: recall and drift in words; empty where there is nothing to say."""
+        recall = "; ".join(filter(None, [self.words(), "" if self.held_out.is_enough else self.problem]))
+        return {"recall": recall, "drift": str(self.drift.alarm or "")}
+
+    def summary(self) -> dict[str, Any]:
+        """For summary.json."""
+        curve, held = self.curve(), self.held_out
+        found: dict[str, Any] = {"words": self.words()}
+        if held.is_enough:
+            low, high = held.interval()
+            found["held_out"] = {"found": len(held.found), "of": len(held), "low": low, "high": high}
+        elif self.problem:
+            found["problem"] = self.problem
+        if curve:
+            found["curve"] = curve._asdict()
+        return {"recall": found, "drift": str(self.drift.alarm or "")}
+
+    def save(self) -> dict[str, Any]:
+        facts = {"problem": self.problem, "target": self.target, "next": self._next_check, "reached": self._reached}
+        return {**{name: part.save() for name, part in self._parts()}, **facts}
+
+    def load(self, state: dict[str, Any]) -> None:
+        for name, part in self._parts():
+            part.load(state[name])
+        self.problem, self._next_check = state["problem"], int(state["next"])
+        if self.target == state["target"]:
+            self._reached = state["reached"]  # looked up, so that a restart changes nothing
+        elif self.target:
+            self._decide()
+
+    def _parts(self) -> list[tuple[str, Stateful]]:
+        return [("held_out", self.held_out), ("curve", self._curve), ("lists", self._lists), ("drift", self.drift)]
+
+    def _check(self) -> None:
+        self._next_check = self._curve.pages + max(_CHECK_PAGES, int(_CHECK_EVERY * self._curve.pages))
+        self._decide()
+
+    def _decide(self) -> None:
+        self._reached = f"limit of {_percent(self.target)} % recall" if self._is_enough() else ""
+
+    def _is_enough(self) -> bool:
+        curve = self.curve()
+        if curve is None:
+            return False
+        if self.held_out.is_enough:
+            sure = self.held_out.interval(Z_STOP).low >= self.target and curve.middle >= self.target
+            return sure and self._is_quiet(QUIET, QUIET_PAGES)
+        sure = curve.low >= (1 + self.target) / 2 and self._curve.found >= ALONE_FOUND
+        return sure and self._is_quiet(ALONE_QUIET, ALONE_QUIET_PAGES)
+
+    def _is_quiet(self, share: float, least: int) -> bool:
+        return self._curve.pages - self._lists.last_at >= max(least, share * self._curve.pages)
+
+
+def _percent(share: float) -> int:
+    return round(100 * share)
+
+
+def _between(low: float, _: float, high: float) -> str:
+    if not low:
+        return f"at most {_percent(high)} %, as it has not faded yet"
+    return f"{_percent(low)}-{_percent(high)} %"
+
+
+def _about(share: float) -> str:
+    """Rounded to what such an estimate can tell."""
+    return f"about {5 * round(20 * share)} %"

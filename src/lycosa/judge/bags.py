@@ -1,0 +1,199 @@
+"""The pages of a crawl as bags of words: what a judge that learns from the crawl itself remembers of them.
+
+Bounded: so many pages (beyond that each new page may take the place of an old one, so that those kept are a sample of
+all), so many words of a page, so many words altogether. A page is kept as a note in crawl.db, if there is one, written
+with its visit: after a restart everything is there again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+import numpy as np
+import xxhash
+from isal import isal_zlib
+from msgspec import Struct, msgpack
+from numpy.typing import NDArray
+
+from lycosa.judge.features import Ids
+from lycosa.judge.phrases import Phrases, tokens
+from lycosa.judge.sparse import Rows
+from lycosa.text import STEMS, words
+from lycosa.types import Page
+
+MOST_PAGES = 10_000
+MOST_TEXT = 5_000  # words of a page that are read
+MOST_DISTINCT = 500  # terms of a page that are kept
+TITLE_TIMES = 3  # how often a word of the title counts
+URL_TIMES = 1
+MOST_TIMES = 255  # mentions of one term that count
+MOST_TERMS = 200_000  # above this, terms that are on one page only are forgotten
+_NOTE = "sentence page "
+
+Bag = dict[str, int]  # a term, that is a stem or the stems of a phrase with spaces between, to its number of mentions
+
+
+class Notes(Protocol):
+    """Where bulky state is kept: a crawl's database."""
+
+    def keep(self, key: str, value: bytes) -> None: ...
+    def noted(self, key: str) -> Any: ...
+    def notes(self, prefix: str) -> Iterable[tuple[str, Any]]: ...
+
+
+class Reader:
+    """From pages to bags; of all possible phrases only those that are looked for count as terms."""
+
+    def __init__(self, phrases: Iterable[str] = ()) -> None:
+        self._spelled = {term_of(phrase): phrase for phrase in phrases}
+        self._names = [*self._spelled]
+        parts = [tuple(name.split(" ")) for name in self._names]
+        self._phrases = Phrases(parts)
+        self._stems = [{part for part in phrase if STEMS[part]} for phrase in parts]  # a number is no stem
+
+    def read(self, page: Page) -> Bag:
+        return self.read_words(text_of(page))
+
+    def read_words(self, text: Sequence[str]) -> Bag:
+        """Phrases come first: they are what a page with very many words must not lose."""
+        counts: Bag = Counter(map(STEMS.__getitem__, text))
+        counts.pop("", None)
+        bag: Bag = {}
+        if any(counts.keys() >= stems for stems in self._stems):  # else there is no need to look for their order
+            bag = {self._names[place]: times for place, times in self._phrases.count(text).items()}
+        bag |= counts
+        return bag if len(bag) <= MOST_DISTINCT else dict(islice(bag.items(), MOST_DISTINCT))
+
+    def spell(self, text: Iterable[str]) -> dict[str, str]:
+        """For each term of a text how a person writes it."""
+        return {STEMS[word]: word for word in text} | self._spelled
+
+
+def text_of(page: Page) -> list[str]:
+    """Its words; those of the title count more, and those of the address count."""
+    url = unquote(page.url) if "%" in page.url else page.url
+    return [*words(page.title) * TITLE_TIMES, *words(url) * URL_TIMES, *page.words[:MOST_TEXT]]
+
+
+class _Kept(Struct, frozen=True, array_like=True):
+    """A page as a note."""
+
+    url: str
+    words: str  # one a line
+    times: bytes
+
+
+class Bags:
+    """The pages seen so far, as many as may be kept."""
+
+    def __init__(self, most_pages: int = MOST_PAGES, most_terms: int = MOST_TERMS) -> None:
+        self.seen = 0  # pages, kept or not
+        self.urls: list[str] = []
+        self.terms: list[str] = []
+        self.words: list[str] = []  # the terms as a person reads them
+        self._most_pages, self._most_terms = most_pages, most_terms
+        self._forgot_at = 0
+        self._place: dict[str, int] = {}
+        self._ids: list[Ids] = []
+        self._times: list[NDArray[np.uint8]] = []
+        self._notes: Notes | None = None
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def connect(self, notes: Notes) -> None:
+        self._notes = notes
+
+    def add(self, url: str, bag: Bag, spell: Callable[[], dict[str, str]]) -> None:
+        """Remember a page, by chance if there are too many; `spell` tells how new terms are written."""
+        self.seen += 1
+        slot = len(self.urls)
+        if slot >= self._most_pages:  # chance, but the same chance each time: a crawl can be repeated
+            slot = xxhash.xxh3_64_intdigest(f"{self.seen} {url}".encode()) % self.seen
+            if slot >= self._most_pages:
+                return
+        self._name(bag, spell)
+        self._put(slot, url, bag)
+        if self._notes is not None:
+            names = "\n".join(map(self.words.__getitem__, self._ids[slot].tolist()))
+            note = msgpack.encode(_Kept(url, names, self._times[slot].tobytes()))
+            self._notes.keep(f"{_NOTE}{slot:06}", isal_zlib.compress(note, 1))
+
+    def load(self, seen: int) -> None:
+        """Read back what was noted; `seen` is how many pages there were, of which some may have been dropped."""
+        if self._notes is None:
+            return
+        fresh = Bags(self._most_pages, self._most_terms)
+        for _, note in self._notes.notes(_NOTE):
+            kept = msgpack.decode(isal_zlib.decompress(note), type=_Kept)
+            spelled = {term_of(word): word for word in kept.words.split("\n")}
+            bag = dict(zip(spelled, kept.times, strict=True))
+            fresh._name(bag, spelled.copy)
+            fresh._put(len(fresh), kept.url, bag)
+        fresh.seen = max(seen, len(fresh)) if len(fresh) == self._most_pages else len(fresh)
+        fresh._notes = self._notes
+        vars(self).update(vars(fresh))
+
+    def copy(self) -> "Bags":
+        """As they are now, for another thread; pages themselves never change."""
+        found = Bags(self._most_pages, self._most_terms)
+        found.seen, found.urls, found.terms, found.words = self.seen, self.urls[:], self.terms[:], self.words[:]
+        found._ids, found._times = self._ids[:], self._times[:]
+        return found
+
+    def bag(self, slot: int) -> Bag:
+        terms = map(self.terms.__getitem__, self._ids[slot].tolist())
+        return dict(zip(terms, self._times[slot].tolist(), strict=True))
+
+    def rows(self) -> Rows:
+        """How often each page has each term."""
+        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in self._ids], dtype=np.int64)])
+        none: list[Any] = [np.zeros(0, np.int32)]
+        columns = np.concatenate(self._ids or none).astype(np.int32)
+        return Rows(starts, columns, np.concatenate(self._times or none).astype(np.int32), len(self.terms))
+
+    def _name(self, bag: Bag, spell: Callable[[], dict[str, str]]) -> None:
+        """Give numbers to terms that are new."""
+        new = [term for term in bag if term not in self._place]
+        if not new:
+            return
+        if len(self.terms) + len(new) > self._most_terms:
+            if self.seen >= 2 * self._forgot_at:  # not page after page where there is nothing left to forget
+                self._forget()
+                self._forgot_at = self.seen
+            new = new[: self._most_terms - len(self.terms)]
+        spelled = spell()
+        self._place.update(zip(new, range(len(self.terms), len(self.terms) + len(new)), strict=True))
+        self.terms += new
+        self.words += [spelled.get(term, term) for term in new]
+
+    def _put(self, slot: int, url: str, bag: Bag) -> None:
+        known = [(self._place[term], min(times, MOST_TIMES)) for term, times in bag.items() if term in self._place]
+        ids = np.array([place for place, _ in known], np.int32)
+        times = np.array([times for _, times in known], np.uint8)
+        if slot == len(self.urls):
+            self.urls.append(url)
+            self._ids.append(ids)
+            self._times.append(times)
+        else:
+            self.urls[slot], self._ids[slot], self._times[slot] = url, ids, times
+
+    def _forget(self) -> None:
+        """Terms on one page teach nothing about other pages; hostile pages have as many as they like."""
+        df = np.bincount(np.concatenate(self._ids), minlength=len(self.terms))
+        kept = np.flatnonzero(df > 1)
+        numbers = np.full(len(self.terms), -1, np.int32)
+        numbers[kept] = np.arange(len(kept))
+        for slot, ids in enumerate(self._ids):
+            left = numbers[ids] >= 0
+            self._ids[slot], self._times[slot] = numbers[ids][left], self._times[slot][left]
+        self.terms = list(map(self.terms.__getitem__, kept.tolist()))
+        self.words = list(map(self.words.__getitem__, kept.tolist()))
+        self._place = dict(zip(self.terms, range(len(self.terms)), strict=True))
+
+
+def term_of(word: str) -> str:
+    """The term that a word, or a phrase, was spelled for."""
+    return " ".join(tokens(word)) if " " in word else STEMS[word]

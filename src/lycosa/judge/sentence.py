@@ -1,0 +1,213 @@
+"""What is the page about, and is it what this sentence says? A judge that learns the meaning of words as it crawls.
+
+It begins with the words of the sentence alone. As pages come in it learns how rare each word is, and from some hundred
+pages on which words are used together: each time as a new version, which judges again what was judged before.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+from msgspec import msgpack
+from numpy.typing import NDArray
+
+from lycosa.errors import ConfigError
+from lycosa.judge.bags import Bag, Bags, Notes, Reader, text_of
+from lycosa.judge.phrases import tokens
+from lycosa.judge.understanding import Judged, Query, Understanding, phrases_of, query_of, scale_of
+from lycosa.judge.vectors import Space
+from lycosa.judge.vectors import learn as learn_space
+from lycosa.text import words
+from lycosa.types import Page, Verdict, Visit
+
+STEPS = (10, 30, 100, 300, 600, 1_000, 2_000, 3_000, 5_000, 10_000)  # pages seen at which a new version is made
+GROWTH = 2  # beyond the last step, each time so many times more pages
+MEANING_FROM = 300  # pages: from fewer, which words go together is mostly chance
+OFF_TOPIC = 0.2  # pages of less relevance teach how rare words are; doubtful ones would make the topic's words common
+_MODEL = "sentence model"
+
+Understand = Callable[[int, Bags, NDArray[np.bool_]], Understanding]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Sentence:
+    """A page is on topic if it means what one of the sentences says. `words` are added to each of them: words and
+    phrases that pages on the topic use, or with a leading minus those that pages on something else use.
+    """
+
+    sentence: str | list[str]
+    words: list[str] = field(default_factory=list)
+
+    reader_: Reader = field(init=False, repr=False, default_factory=Reader)
+    queries_: list[Query] = field(init=False, repr=False, default_factory=list)
+    asked_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # terms as the user wrote them
+    bags_: Bags = field(init=False, repr=False, default_factory=Bags)
+    version_: Understanding = field(init=False, repr=False, default_factory=lambda: untaught())
+    notes_: Notes | None = field(init=False, repr=False, default=None)
+    at_once_: bool = field(init=False, repr=False, default=True)  # train within the turn, so that a crawl is repeatable
+    since_: dict[str, Bag] = field(init=False, repr=False, default_factory=dict)  # pages that came while it trains
+    training_: "Training | None" = field(init=False, repr=False, default=None)
+    failed_at_: int = field(init=False, repr=False, default=0)  # pages seen when it could not learn
+    revised_: Judged = field(init=False, repr=False, default_factory=list)
+
+    def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
+        """Check the sentences; nothing is read."""
+        sentences = self._sentences()
+        if not sentences:
+            raise ConfigError("topic.sentence", "say in a sentence what to look for")
+        for sentence in sentences:
+            if not query_of(sentence):
+                raise ConfigError("topic.sentence", f"{sentence!r} has no word that says what to look for")
+        wanted, unwanted = _listed(self.words)
+        phrases = [phrase for sentence in sentences for phrase in phrases_of(sentence)]
+        self.reader_ = Reader([*phrases, *(entry for entry in (*wanted, *unwanted) if len(tokens(entry)) > 1)])
+        self.queries_ = [query_of(sentence, wanted, unwanted) for sentence in sentences]
+        self.bags_ = Bags()
+        self.asked_ = self.reader_.spell(words(" ".join([*sentences, *wanted, *unwanted])))
+        self.version_ = self._understand(1, self.bags_, np.zeros(0, bool))
+
+    def connect(self, notes: Notes, at_once: bool = False) -> None:
+        """Keep what is remembered of pages, and what was learned from them, in a crawl's database. Unless `at_once`, it
+        learns in a thread, and the crawl goes on meanwhile."""
+        self.notes_, self.at_once_ = notes, at_once
+        self.bags_.connect(notes)
+
+    async def judge(self, page: Page) -> Verdict:
+        return self.version_.verdict(self.reader_.read(page))
+
+    def relevance_of(self, words: Sequence[str]) -> float:
+        """What a few words, an anchor or the words around it, say of the page behind them."""
+        return self.relevances_of([words])[0]
+
+    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
+        return self.version_.relevances(many) if many else []
+
+    def learn(self, visit: Visit) -> None:
+        """Remember the page; at certain numbers of pages begin to learn, and take over what was learned."""
+        page = visit.page
+        if visit.reply.error or not (page.words or page.title) or page.listed:
+            return
+        url, bag = visit.reply.link.url, self.reader_.read(page)
+        self.bags_.add(url, bag, lambda: self.reader_.spell(text_of(page)))
+        if self.training_:
+            self.since_[url] = bag
+            if not self.training_.is_alive():
+                self._adopt(self.training_)
+        elif self.bags_.seen >= next_step(max(self.version_.seen, self.failed_at_)):
+            self._train()
+
+    def revised(self) -> Judged:
+        """After a new version, once: what it says of the pages that are remembered."""
+        found, self.revised_ = self.revised_, []
+        return found
+
+    def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
+        """The sentences' own words, the words that mean something like it, and words that no page has."""
+        version = self.version_
+        own = {self.asked_.get(term, term): weight for term, weight in version.weights().items()}
+        seen = {word: weight for word, weight in own.items() if weight}
+        sections = [
+            (f"looked for: {version.name}", sorted(seen.items(), key=lambda item: -abs(item[1]))),
+            ("also understood", version.nearest(top)),
+            ("on no page so far", [(word, 0.0) for word, weight in own.items() if not weight and version.seen]),
+        ]
+        return [(heading, rows[:top]) for heading, rows in sections if rows]
+
+    def save(self) -> dict[str, Any]:
+        """Little: it is written with every commit. What is large is in the notes."""
+        return {"pages": self.bags_.seen, "version": self.version_.number}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from the notes; without any, from nothing."""
+        if state == self.save():
+            return
+        self.bags_.load(state["pages"])
+        if self.notes_ is not None and (packed := self.notes_.noted(_MODEL)):
+            number, seen, scale, space = msgpack.decode(packed, type=tuple[int, int, float, bytes])
+            self.version_ = Understanding(number, seen, Space.unpack(space), self.queries_, scale)
+
+    def _understand(self, number: int, bags: Bags, off_topic: NDArray[np.bool_]) -> Understanding:
+        """The version that some pages give, of which some are known to be off topic."""
+        asked = {term: self.asked_.get(term, term) for query in self.queries_ for term in query}
+        space = learn_space(bags.rows(), bags.terms, bags.words, asked, off_topic, bags.seen >= MEANING_FROM)
+        return Understanding(number, bags.seen, space, self.queries_)
+
+    def _train(self) -> None:
+        self.training_ = Training(self.version_, self.bags_, self._understand)
+        if self.at_once_:
+            self.training_.run()
+            self._adopt(self.training_)
+        else:
+            self.training_.start()
+
+    def _adopt(self, training: "Training") -> None:
+        """From now on the new version judges; pages that came while it was learned are judged again too."""
+        self.training_, since, self.since_ = None, self.since_, {}
+        if training.version is None:
+            self.failed_at_ = self.bags_.seen  # it was logged, and is tried again at the next step
+            return
+        version = self.version_ = training.version
+        self.revised_ = list(
+            (dict(training.judged) | {url: version.verdict(bag) for url, bag in since.items()}).items()
+        )
+        if self.notes_ is not None:
+            facts = version.number, version.seen, version.scale, version.space.pack()
+            self.notes_.keep(_MODEL, msgpack.encode(facts))
+
+    def _sentences(self) -> list[str]:
+        return [self.sentence] if isinstance(self.sentence, str) else self.sentence
+
+
+class Training(Thread):
+    """Makes the next version from a copy of what is remembered, and judges that again."""
+
+    def __init__(self, before: Understanding, bags: Bags, understand: Understand) -> None:
+        super().__init__(daemon=True)  # what is half learned is lost with the process, and learned again by the next
+        self.version: Understanding | None = None
+        self.judged: Judged = []
+        self._before, self._copy, self._understand = before, bags.copy(), understand
+
+    def run(self) -> None:
+        try:
+            before, copy = self._before, self._copy
+            found = [copy.bag(slot) for slot in range(len(copy))]
+            off_topic = np.array([before.verdict(bag).relevance < OFF_TOPIC for bag in found])
+            version = self._understand(before.number + 1, copy, off_topic)
+            version.scale = scale_of([version.score(bag) for bag in found])
+            self.judged = [(url, version.verdict(bag)) for url, bag in zip(copy.urls, found, strict=True)]
+            self.version = version
+        except (MemoryError, np.linalg.LinAlgError) as error:
+            _log.error("could not learn from %s pages; the judge stays as it is", self._copy.seen, exc_info=error)
+
+
+def untaught() -> Understanding:
+    """What a judge has before it is prepared."""
+    return Understanding(1, 0, learn_space(Bags().rows(), [], [], {}, np.zeros(0, bool), meaning=False), [{}])
+
+
+def next_step(seen: int) -> int:
+    """How many pages must have been seen for the version after the one made from so many."""
+    step = next((step for step in STEPS if step > seen), 0)
+    return step or seen * GROWTH
+
+
+def _listed(entries: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Words and phrases that are wanted, and those with a leading minus."""
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    for entry in entries:
+        bare = entry.strip().strip("'\"")
+        minus, bare = bare.startswith("-"), bare.lstrip("-").strip(" '\"")
+        if not tokens(bare):
+            raise ConfigError("topic.words", f"{entry!r} has no word to look for, only stop words or signs")
+        (unwanted if minus else wanted).append(" ".join(words(bare)))
+    for entry in wanted:
+        if entry in unwanted:
+            raise ConfigError("topic.words", f"{entry!r} is both looked for and ruled out")
+    return wanted, unwanted

@@ -1,0 +1,95 @@
+"""From a crawl folder to its estimate of recall: which known pages are set aside, and what earlier runs have seen."""
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from lycosa import config
+from lycosa.errors import ConfigError, StateError
+from lycosa.estimate.held_out import Draw, HeldOut, draw, leaving_out
+from lycosa.estimate.recall import Estimate as Estimate
+from lycosa.judge import model_file
+from lycosa.judge.corpus import ReadPages, as_list, read_labels
+from lycosa.seeds.file import read_seeds
+from lycosa.store.db import CrawlDb
+from lycosa.store.past import past_visits, seed_urls
+
+STATE = "state:recall"  # in crawl.db
+
+
+def make_estimate(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Estimate:
+    """A new estimate with its pages set aside: those of the first run, or drawn now; `refuses` knows the scope."""
+    if held_out := _held_out_before(folder):
+        return Estimate(held_out, settings.limits.recall)
+    drawn = _draw(folder, settings, refuses)
+    return Estimate(HeldOut(drawn.urls), settings.limits.recall, drawn.problem)
+
+
+def resume(estimate: Estimate, db: CrawlDb) -> None:
+    """Let it know what earlier runs have seen."""
+    if not (text := db.get(STATE)):  # a new crawl, or one that an older version began
+        estimate.catch_up(past_visits(db))
+        return
+    state = msgspec.json.decode(text) | {"problem": estimate.problem}
+    if len(estimate.held_out) and not state["held_out"]["urls"]:  # the user has named known pages only now
+        for visit in past_visits(db):
+            estimate.held_out.write(visit)
+        state["held_out"] = estimate.held_out.save()
+    estimate.load(state)
+
+
+def stored_estimate(db: CrawlDb) -> Estimate | None:
+    """As it was at the last commit."""
+    if not (state := db.get(STATE)):
+        return None
+    estimate = Estimate()
+    estimate.load(msgspec.json.decode(state))
+    return estimate
+
+
+def without_held_out(folder: Path, read: ReadPages) -> ReadPages:
+    """Read pages to learn from, without those that the crawl in a folder has set aside."""
+    held_out = _held_out_before(folder)
+    return leaving_out(held_out, read) if held_out else read
+
+
+def save(estimate: Estimate, db: CrawlDb) -> None:
+    db.put(STATE, msgspec.json.encode(estimate.save()).decode())
+
+
+def _held_out_before(folder: Path) -> HeldOut | None:
+    try:
+        with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
+            found = stored_estimate(db)
+    except StateError:
+        return None  # there is none, or whoever opens it to crawl will tell what is wrong with it
+    return found.held_out if found and len(found.held_out) else None
+
+
+def _draw(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Draw:
+    rules = settings.recall
+    known, wrong = read_seeds(rules.known, folder, "recall.known")
+    if wrong:
+        raise ConfigError("recall.known", wrong[0].removesuffix(", skipped"))
+    seeds, _ = read_seeds(settings.seeds, folder)
+    used = [*_used(folder), *_taught(folder, settings), *(url for url in known if refuses(url))]
+    return draw(known, used, seeds, rules.share, rules.seed)
+
+
+def _used(folder: Path) -> list[str]:
+    """What earlier runs began with."""
+    try:
+        with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
+            return seed_urls(db)
+    except StateError:
+        return []
+
+
+def _taught(folder: Path, settings: config.Config) -> Iterable[str]:
+    """The pages that a finished model was trained on: it cannot forget them any more."""
+    if not (folder / model_file.NAME).exists():
+        return ()
+    files = [folder / name for name in as_list(settings.topic.get("labels", ""))]
+    return [url for path in files if path.exists() for url in read_labels(path)]
