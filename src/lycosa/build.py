@@ -91,9 +91,9 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     sinks.append(outlets)
     jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
     frontier.expect_scores(jobs.is_under_way)
-    reader, digests = Guarded(parsers, folder), Digests(db, content_digest)
-    crawl = Crawl(frontier, fetcher, reader, corrected, strategy, sinks, digests, db.turn, jobs)
-    kept = (store, totals, judge, corrected, strategy, search, outlets, recall)
+    guarded, digests = Guarded(parsers, folder), Digests(db, content_digest)
+    crawl = Crawl(frontier, fetcher, guarded, corrected, strategy, sinks, digests, db.turn, jobs)
+    kept = store, totals, judge, corrected, strategy, search, outlets, recall
     return Parts(folder, settings, crawl, frontier, db, http, outage, *kept)
 
 

@@ -17,6 +17,7 @@ from lycosa.clock import WallClock
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
 from lycosa.run import Run, lock
+from lycosa.session import Session
 
 WEB = GeneratedWeb(pages=200, hosts=5, ip_hosts=True, seed=3, text=Text(size_bytes=(1_000, 2_000)))
 
@@ -61,6 +62,11 @@ async def crawled(folder: Path, more: str = "") -> Path:
 def asked(out: str) -> list[str]:
     """The URL of each question."""
     return re.findall(r"^\[\d+/\d+\] \w+\n.*\n(http\S+)", out, re.MULTILINE)
+
+
+def verdicts(folder: Path) -> dict[str, bool]:
+    with sqlite3.connect(folder / "crawl.db") as db:
+        return dict(db.execute("SELECT url, on_topic FROM visits"))
 
 
 class TestQuestions:
@@ -116,6 +122,27 @@ class TestQuestions:
         code, out, _ = lycosa("label", folder, keys="y")
         assert code == 0
         assert "1 label changed" in out
+
+    async def test_a_running_crawl_is_told_and_what_changed_is_counted_once(
+        self, folder: Path, lycosa: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """All but one answer are taken back: what they changed in between does not count."""
+        before = verdicts(folder)
+        session = Session(folder, ["limits.pages=1000"])
+        await session.start(paused=True)
+        answered: list[dict[str, bool | None]] = []
+        heard = session._run.label
+        monkeypatch.setattr(session._run, "label", lambda given, how: answered.append(given) or heard(given, how))
+        code, out, _ = await asyncio.to_thread(lycosa, "label", folder, "--count", "8", keys="nnnnnuuuuuyq")
+        session.stop()
+        await session.wait()
+        assert code == 0
+        assert len(answered) == 11
+        first = asked(out)[0]
+        assert answered[-1] == {first: True}
+        changed = re.search(r"^1 label changed (\d+) verdict", out, re.MULTILINE)
+        assert changed
+        assert int(changed[1]) == sum(before[url] != said for url, said in verdicts(folder).items())
 
 
 class TestFiles:
@@ -174,7 +201,7 @@ def test_bad_input(folder: Path, lycosa: Any, tmp_path: Path) -> None:
     with lock(folder):
         code, _, errors = lycosa("label", folder, keys="y")
     assert code == 2
-    assert "another lycosa is at work here" in errors
+    assert "another lycosa is running here" in errors
     (folder / "crawl.toml").write_text((folder / "crawl.toml").read_text().replace("planet", "comet"))
     code, _, errors = lycosa("label", folder, keys="y")
     assert code == 2

@@ -114,7 +114,7 @@ class TestWithoutLabels:
         heard: list[Any] = []
 
         class Busy(Plain):
-            def connect(self, notes: Any) -> None:
+            def connect(self, notes: Any, at_once: bool) -> None:
                 heard.append("connected")
 
             def learn(self, visit: Visit) -> None:

@@ -59,8 +59,8 @@ def label(
             label_file.write_labels(export, found)
             typer.echo(f"{_number(len(found), 'label')} written to {export}")
             return
-        known = labels.answers(db)
-        questions = [] if import_ else choose([*labels.candidates(db)], known, count, seed=len(known))
+        known, pages = labels.answers(db), [*labels.candidates(db)]
+    questions = [] if import_ else choose(pages, known, count, seed=len(known))
     sent = Sent(directory)
     if import_:
         _import(sent, label_file.read_labels(import_))
@@ -69,7 +69,7 @@ def label(
         return
     else:
         Asking(directory, sent, questions).run()
-    _finish(directory, sent)
+    _finish(directory, sent, pages)
 
 
 class Sent:
@@ -78,12 +78,11 @@ class Sent:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.number = 0  # labels that stand
-        self.flipped = 0  # verdicts that the running crawl has reversed because of them
         self.waits = False  # are there labels that no crawl has applied?
 
     def send(self, given: Mapping[str, bool | None], chosen: str) -> None:
         try:
-            self.flipped += int(reach(self.directory, Request("label", labels=dict(given), chosen=chosen)))
+            reach(self.directory, Request("label", labels=dict(given), chosen=chosen))
         except Unreachable:
             offline.label(self.directory, given, chosen)
             self.waits = True
@@ -97,16 +96,18 @@ def _import(sent: Sent, found: Sequence[Label]) -> None:
             sent.send({label.url: label.on_topic for label in some[start : start + _AT_ONCE]}, chosen)
 
 
-def _finish(directory: Path, sent: Sent) -> None:
-    """Say what the labels have changed, and what they tell of the crawl."""
+def _finish(directory: Path, sent: Sent, before: Sequence[Candidate]) -> None:
+    """Say what the labels have changed from beginning to end, and what they tell of the crawl."""
     if sent.waits:
         try:
-            sent.flipped += offline.apply_labels(directory)
+            offline.apply_labels(directory)
         except BadInput as error:
             raise BadInput(f"{error} (the labels are stored: the next run applies them)") from None
-    if sent.number:
-        typer.echo(f"{_number(sent.number, 'label')} changed {_number(sent.flipped, 'verdict')}")
     with closing(_open(directory)) as db:
+        if sent.number:
+            now = {page.url: page.on_topic for page in labels.candidates(db)}
+            changed = sum(now.get(page.url, page.on_topic) != page.on_topic for page in before)
+            typer.echo(f"{_number(sent.number, 'label')} changed {_number(changed, 'verdict')}")
         if not has_noted(db):
             why = "an earlier version judged these pages, and labels change nothing there"
             typer.echo(f"lycosa: {directory}: {why} until they are judged again: lycosa rejudge {directory}", err=True)

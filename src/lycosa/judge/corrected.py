@@ -86,7 +86,7 @@ class Corrected:
             if not name.startswith("_") and not hasattr(type(self), name) and callable(getattr(type(self.inner), name)):
                 setattr(self, name, getattr(self.inner, name))
 
-    def connect(self, notes: Notebook, at_once: bool = False) -> None:
+    def connect(self, notes: Notebook, at_once: bool = True) -> None:
         self.notes_ = notes
         if isinstance(self.inner, Remembers):
             self.inner.connect(notes, at_once)

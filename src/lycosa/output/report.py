@@ -72,9 +72,9 @@ class Report(Struct, frozen=True):
     search: SearchReport | None = None  # if it ever queried an engine
     added_seeds: list[str] = []  # while it ran or between two runs
     excluded: list[str] = []  # hosts and patterns, in addition to crawl.toml
+    labels: LabelReport | None = None  # if there are any
     recall: str = ""  # how much of the topic has been found, in words
     drift: str = ""  # how recent relevant pages differ from the first ones, if they do
-    labels: LabelReport | None = None  # if there are any
     learned: dict[str, dict[str, float]] = {}  # what the strategy has learned, if it does: heading, name, weight
 
 
