@@ -70,7 +70,7 @@ def test_it_crawls_and_is_explained(site: Path, port: int, tmp_path: Path) -> No
     assert "shallow-first" in shown.stdout
     why = run(site, "lycosa", "why", str(folder), seeds[0])
     assert why.returncode == 0, why.stderr
-    assert "galaxy" in run(site, "lycosa", "topic", "judge", str(folder), str(_page(tmp_path))).stdout
+    assert "galaxy" in run(site, "lycosa", "topic", "try", str(folder), str(_page(tmp_path))).stdout
     again = run(site, "lycosa", "rejudge", str(folder))
     assert again.returncode == 0, again.stderr
 

@@ -35,7 +35,7 @@ def test_tasks_from_a_file(tmp_path: Path) -> None:
     ("options", "problem"),
     [
         ({"target": ["astronomy"], "colour": 1}, "unknown field `colour`"),
-        ({}, "say what the targets are"),
+        ({}, "specify the targets"),
         ({"target": ["astronomy"], "pages": -1}, "pages"),
     ],
 )

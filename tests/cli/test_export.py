@@ -251,6 +251,9 @@ async def test_a_folder_of_the_first_version(crawled: Any, lycosa: Call) -> None
     folder = await crawled()
     with sqlite3.connect(folder / "crawl.db") as db:
         db.execute("ALTER TABLE visits DROP COLUMN classes")
+        db.execute("UPDATE urls SET score = 1e9 WHERE band = 2")
+        for column in ("band", "origin"):
+            db.execute(f"ALTER TABLE urls DROP COLUMN {column}")
         db.execute("PRAGMA user_version = 1")
     assert rows(await lycosa("export", folder, "--columns", "classes"))[0] == {"classes": {}}
     assert (await lycosa("show", folder)).code == 0

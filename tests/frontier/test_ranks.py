@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lycosa.frontier import ranks
 from lycosa.frontier.priority import LOWEST, band_of, rank_of, score_of
-from lycosa.frontier.ranks import Ranks
+from lycosa.frontier.ranks import Ranks, bucket_of, least_of
 from lycosa.types import Band
 
 scores = st.one_of(
@@ -22,6 +22,22 @@ def test_a_rank_orders_by_band_then_by_score(one: float, other: float, first: Ba
     assert (rank_of(one, first) < rank_of(other, second)) == ((first, one) < (second, other))
     assert rank_of(one, first) > LOWEST
     assert (band_of(rank_of(one, first)), score_of(rank_of(one, first))) == (first, one)
+
+
+near_one = st.floats(0, 1e-3).map(lambda missing: 1 - missing)
+
+
+@given(st.one_of(scores, near_one), st.one_of(scores, near_one), st.sampled_from(Band))
+def test_buckets_keep_the_order_and_begin_at_their_lowest_rank(one: float, other: float, band: Band) -> None:
+    first, second = sorted((rank_of(one, band), rank_of(other, band)))
+    assert bucket_of(first) <= bucket_of(second)
+    least = least_of(bucket_of(first))
+    assert least <= first
+    assert bucket_of(least) == bucket_of(first)
+
+
+def test_near_one_what_is_missing_to_one_counts() -> None:
+    assert len({bucket_of(rank_of(score)) for score in (0.99, 0.991, 0.999, 0.9991, 0.99995, 1.0)}) == 6
 
 
 @given(scores, st.sampled_from(Band))
@@ -46,7 +62,7 @@ def test_the_threshold_is_the_rank_at_that_place(steps: list[tuple[float, bool]]
             found.add(waiting[-1])
         expected = sorted(waiting, reverse=True)[place - 1] if len(waiting) > place else LOWEST
         assert found.total == len(waiting)
-        assert found.threshold(place) >> 46 == expected >> 46
+        assert found.threshold(place) == (least_of(bucket_of(expected)) if expected else LOWEST)
 
 
 def test_moving_a_rank() -> None:

@@ -257,7 +257,7 @@ async def test_failures_sitemaps_and_empty_pages_teach_nothing() -> None:
     link = Link("http://a.example/1")
     judge.learn(Visit(Reply(link, error="timeout")))
     judge.learn(Visit(Reply(link), Page("http://a.example/1")))
-    judge.learn(Visit(Reply(link), Page("http://a.example/1", words=("word",), seeds=(link,))))
+    judge.learn(Visit(Reply(link), Page("http://a.example/1", words=("word",), listed=(link,))))
     assert judge.save()["pages"] == 0
 
 

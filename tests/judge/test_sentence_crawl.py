@@ -98,7 +98,7 @@ async def test_what_it_understood_can_be_seen_and_tried(tmp_path: Path, capfd: p
     page, other = tmp_path / "page.html", tmp_path / "other.html"
     page.write_text("<title>Planets</title>" + "A telescope shows planets and galaxies to astronomy. " * 5)
     other.write_text("<title>Law</title>" + "The court and the judge. " * 5)
-    await asyncio.to_thread(app, ["judge", str(folder), str(page), str(other)], standalone_mode=False)
+    await asyncio.to_thread(app, ["try", str(folder), str(page), str(other)], standalone_mode=False)
     tried = capfd.readouterr().out
     assert "page.html: on topic" in tried
     assert "other.html: off topic" in tried

@@ -85,7 +85,7 @@ class TestTable:
         p = paired_t_test(AREAS["otie"], AREAS["breadth-first"]).p
         assert rows(text, "Significance")["otie"][0] == f"**{p:.3f}**"
         assert rows(text, "Area under recall")["otie"][0] == f"**{mean(AREAS['otie']):.3f}**"
-        assert "what chance has a part in 3 times" in text
+        assert "3 repetitions of what depends on chance" in text
         assert "one, repeat 2" in text
 
     def test_repeats_are_averaged_within_a_task(self, results: Results) -> None:

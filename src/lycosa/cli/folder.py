@@ -74,8 +74,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
-    """Start or continue a crawl; failed seeds are tried again. The exit code is 1 if there are no pages yet, or if no
-    host answers."""
+    """Start or continue a crawl; failed seeds are tried again. The exit code is 1 without pages or answering hosts."""
     for text in seed or []:
         if not urls.from_person(text):
             raise BadInput(f"--seed {text}: not a web URL; write http://host/path")
