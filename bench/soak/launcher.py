@@ -99,6 +99,7 @@ def main() -> None:
     control, clock_s, files, names, pause_s = sys.argv[1:6]
     CLOCK[0] = float(clock_s)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # it is ignored where the soak was started with nohup
     if int(files):
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), int(files)))
     tamper_with_clock()

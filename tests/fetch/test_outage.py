@@ -296,6 +296,19 @@ def test_on_a_site_with_many_pages_that_never_come_little_time_is_lost() -> None
     assert world.seconds < waited + len(world.asked) * (3.0 + 3.0) + 60.0  # an answer takes 3 s, and its host rests 3 s
 
 
+@pytest.mark.parametrize("hosts", [1, 2, 5])
+def test_a_page_that_never_comes_is_given_up_and_its_host_is_not(hosts: int) -> None:
+    """It is the best of all, so that little else is fetched before it has come to its end."""
+    world = World("timeout")
+    world.accepts = True
+    pages = [f"http://{host}/{n}" for n in range(20) for host in HOSTS[:hosts]]
+    world.hanging = {pages[hosts]}
+    found = world.crawl(pages, backoff_s=0.0, delay_factor=0.0, concurrency=2)
+    assert found == dict.fromkeys(pages, "") | {pages[hosts]: "timeout"}
+    assert sum(url in world.hanging for _, url in world.asked) <= 15
+    assert not [host.name for host in world.frontier.hosts.all if host.closed]
+
+
 class TestTooFewHostsToCompare:
     """A dead server and a dead network look the same."""
 

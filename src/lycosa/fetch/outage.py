@@ -71,10 +71,12 @@ class Outage:
         self._known: set[str] = set()  # hosts that have answered
         self._failed: dict[str, str] = {}  # hosts that have failed since anybody answered last, with a URL of each
         self._silent: set[str] = set()  # those of them that answered before
-        self._unanswered = 0  # requests since then whose connections were accepted
+        self._unanswered: list[str] = []  # URLs of requests since then whose connections were accepted
+        self._exposed: set[str] = set()  # such URLs, when others answered: they raise no suspicion again
         self._doubts = 0  # tries since then that failed although connections were accepted
         self._most_doubts = _MOST_DOUBTS  # fewer after each time that the hosts were at fault
         self._passes = 0  # requests that may be made although the network is down, to find out
+        self._passed: set[str] = set()  # hosts that had theirs since the last try
         self._answers = 0
         self._under_way = 0
         self._waiters: set[asyncio.Future[bool]] = set()  # requests waiting for an answer
@@ -117,7 +119,8 @@ class Outage:
         self._answers += 1
         self._failed.clear()
         self._silent.clear()
-        self._unanswered = 0
+        self._exposed.update(self._unanswered)
+        self._unanswered.clear()
         if self._doubts and self._doubts >= self._most_doubts:
             self._most_doubts //= 2
         self._doubts = 0
@@ -139,7 +142,7 @@ class Outage:
                 waiter.set_result(has_answered)
 
     def _is_silent(self) -> bool:
-        return max(len(self._silent), self._unanswered) >= _SILENT and self._doubts < self._most_doubts
+        return max(len(self._silent), len(self._unanswered)) >= _SILENT and self._doubts < self._most_doubts
 
     async def _is_down(self, failed: Reply) -> bool:
         """Was it the network's fault, or may it have been?"""
@@ -148,7 +151,8 @@ class Outage:
         self.last_failure = f"{host}: {failed.error}"
         if host in self._known:
             self._silent.add(host)
-        self._unanswered += bool(failed.status) or _ACCEPTED in failed.detail
+        if (failed.status or _ACCEPTED in failed.detail) and failed.url not in self._exposed:
+            self._unanswered.append(failed.url)
         self._look()
         works = await self._works(failed) if self.since is None else False
         if works:
@@ -157,6 +161,7 @@ class Outage:
         if self.since is None:
             self.since, self.next_try, self.is_sure = now, now + self._pause_s, works is False
             self._passes = 0
+            self._passed.clear()
         elif not self.is_sure and now - self.since >= PATIENCE_S:
             self._give_up(f"{NO_ANSWER} {PATIENCE_S / 60:g} minutes")
         return True
@@ -224,14 +229,18 @@ class Outage:
         while self.since is not None:
             if not self.is_sure and host not in self._failed:
                 return  # perhaps only the others are down
+            if host in self._passed and self._clock.now() < self.next_try:
+                await self._answer_before(self.next_try)  # it is the others' turn
+                continue
             async with self._turn:
-                while self.since is not None and not self._passes:
+                while self.since is not None and not (self._passes and self._clock.now() < self.next_try):
                     if self._clock.now() < self.next_try:
                         await self._answer_before(self.next_try)
                     else:
                         await self._try()
                 if self.since is not None:
                     self._passes -= 1
+                    self._passed.add(host)
                     return
 
     async def _try(self) -> None:
@@ -239,6 +248,7 @@ class Outage:
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
         self.next_try = self._clock.now() + self._pause_s
         self._passes = 1
+        self._passed.clear()
         if await _any(self._network.reaches, [*self._others(), *list(self._failed.values())[-_MOST_TRIED:]]):
             self._doubts += 1
             self._passes = _MOST_TRIED  # one alone may be a page that never comes

@@ -22,7 +22,6 @@ UNREACHABLE = frozenset({"timeout", "connect", "dns", "tls", "private-address"})
 UNASKED = frozenset(
     {"robots", "robots-unreachable", "host-closed"}
 )  # no request was made, so none has to be waited for
-OURS = frozenset({"exhausted", "offline"})  # failures of this machine or its network, not of the host
 UNREACHABLE_BECAUSE = "unreachable"  # how the reason begins for which a host is closed that may be opened again
 
 
@@ -152,7 +151,7 @@ class Hosts:
             host.failures += 1
             if rules.give_up_after and host.failures >= rules.give_up_after:
                 host.closed = f"{UNREACHABLE_BECAUSE} ({reply.error})"
-        elif reply.error not in OURS:
+        elif reply.error != "exhausted":  # in an outage of our own, what was counted before is taken back
             host.failures = 0
         self.settle(host, now)
 
