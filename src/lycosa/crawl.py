@@ -53,6 +53,12 @@ class Crawl:
     bodies: dict[str, str] = field(default_factory=dict)  # digest of each body to the URL that brought it first
     judging: Judging = field(default_factory=Judging)
 
+    def __post_init__(self) -> None:
+        """What judge and strategy can do beside is found out once: isinstance() takes its time with protocols."""
+        self._learns = self.judge if isinstance(self.judge, Learns) else None
+        self._revises = self.judge if isinstance(self.judge, Revises) else None
+        self._acts = self.strategy if isinstance(self.strategy, Acts) else None
+
     async def run(self, seeds: Sequence[Link], workers: int) -> None:
         """Until the frontier says that it is over."""
         self.seed(seeds)
@@ -106,17 +112,17 @@ class Crawl:
             if isinstance(visit, Deferred):
                 self.frontier.done(visit)
                 return
-            if isinstance(self.judge, Learns):
-                self.judge.learn(visit)
+            if self._learns:
+                self._learns.learn(visit)
             self.strategy.learn(visit)
             links, scores = self._scored(visit)
             self.frontier.push(links, scores)
             for sink in self.sinks:
                 sink.write(visit)
-            if isinstance(self.judge, Revises) and (revised := self.judge.revised()):
+            if self._revises and (revised := self._revises.revised()):
                 self.spread(revised)
-            if isinstance(self.strategy, Acts):
-                self.jobs.apply(self.strategy, self.frontier)
+            if self._acts:
+                self.jobs.apply(self._acts, self.frontier)
             self.frontier.done(visit.reply)
 
     def spread(self, revised: Revised) -> None:

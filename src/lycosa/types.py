@@ -305,7 +305,7 @@ class View(Protocol):
     def scores(self) -> "array[float]": ...  # of all URLs by id; not to be changed
     def host(self, number: int) -> str: ...
     def graph(self) -> Graph: ...
-    def found_on(self, number: int) -> Sequence[int]: ...  # what waits with a score that this page gave it
+    def found_on(self, number: int) -> Mapping[int, str]: ...  # ids and hosts of what waits with a score of this page
 
 
 class Effects(Struct, frozen=True):

@@ -43,8 +43,8 @@ class NoCrawl:
     def graph(self) -> Graph:
         return Graph(array("I"), array("I"), array("I"))
 
-    def found_on(self, number: int) -> list[int]:
-        return []
+    def found_on(self, number: int) -> dict[int, str]:
+        return {}
 
 
 class Topic:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.judge.keywords import FIRST_FIT, MOST_COMMON, NOTICEABLE, REMEMBERED, Keywords, Weights
+from lycosa.judge.keywords import FIRST_FIT, MOST_COMMON, REMEMBERED, TOLD, Keywords, Weights
 from lycosa.text import words
 from lycosa.types import BadInput, Learns, Link, Page, Reply, Stateful, Verdict, Visit
 
@@ -398,7 +398,7 @@ class TestLearning:
             revised = judge.revised()
             for url, changed in revised:
                 before_it = verdicts[url]
-                moved = abs(changed.relevance - before_it.relevance) > NOTICEABLE / 2
+                moved = abs(changed.relevance - before_it.relevance) > TOLD / 2
                 assert changed.on_topic != before_it.on_topic or moved
                 assert changed.model == f"keywords {judge.version_}"
                 verdicts[url] = changed

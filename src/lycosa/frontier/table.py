@@ -73,9 +73,10 @@ class UrlTable:
     def host_of(self, number: int) -> str:
         return urls.host(self._rows.url(number))
 
-    def found_on(self, number: int) -> list[int]:
-        """What waits with a score that this page gave it."""
-        return [found for found in self._rows.found_on(number) if self.states[found] == WAITING]
+    def found_on(self, number: int) -> dict[int, str]:
+        """The ids and hosts of what waits with a score that this page gave it."""
+        found = self._rows.found_on(number)
+        return {number: urls.host(url) for number, url in found if self.states[number] == WAITING}
 
     def write(self, batch: Batch) -> None:
         self._rows.insert(batch.rows)

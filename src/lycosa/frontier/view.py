@@ -3,7 +3,7 @@
 from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import UrlTable
@@ -34,7 +34,7 @@ class FrontierView:
     def host(self, number: int) -> str:
         return self._table.host_of(number)
 
-    def found_on(self, number: int) -> Sequence[int]:
+    def found_on(self, number: int) -> Mapping[int, str]:
         return self._table.found_on(number)
 
     def graph(self) -> Graph:

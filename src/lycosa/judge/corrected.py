@@ -85,6 +85,8 @@ class Corrected:
         for name in dir(type(self.inner)):
             if not name.startswith("_") and not hasattr(type(self), name) and callable(getattr(type(self.inner), name)):
                 setattr(self, name, getattr(self.inner, name))
+        self.learns_ = self.inner if isinstance(self.inner, Learns) else None  # isinstance() takes its time
+        self.revises_ = self.inner if isinstance(self.inner, Revises) else None
 
     def connect(self, notes: Notebook, at_once: bool = True) -> None:
         self.notes_ = notes
@@ -104,8 +106,8 @@ class Corrected:
         """Let the judge inside learn from its own verdict, and note the page."""
         read = self.read_.pop(id(visit.page), None)
         verdict = read[1] if read else visit.verdict
-        if isinstance(self.inner, Learns):
-            self.inner.learn(visit if verdict is visit.verdict else replace(visit, verdict=verdict))
+        if self.learns_:
+            self.learns_.learn(visit if verdict is visit.verdict else replace(visit, verdict=verdict))
         if not visit.is_distinct or self.notes_ is None:
             return
         url, found = visit.reply.link.url, read[2] if read else places(visit.page)
@@ -147,7 +149,7 @@ class Corrected:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _inner_revised(self) -> Iterator[tuple[str, Verdict]]:
-        for url, verdict in self.inner.revised() if isinstance(self.inner, Revises) else ():
+        for url, verdict in self.revises_.revised() if self.revises_ else ():
             note = self.notes_.noted(_PAGE + url) if self.notes_ else b""
             if note:
                 seen = _seen(note)

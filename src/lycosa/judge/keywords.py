@@ -30,7 +30,7 @@ LEAST_STRONG, BEST_SHARE = (
     0.25,
     0.05,
 )  # where no score is that high, the best twentieth of the pages with a word shows it
-NOTICEABLE = 0.005  # a change of the relevance that is told
+TOLD = 0.005  # a change of the relevance of a page that is worth telling
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
 FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and between two at most
 NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes
@@ -150,7 +150,7 @@ class Keywords:
         found = []
         for number, (on_topic, relevance) in enumerate(zip(self._passes(relevances), relevances, strict=True)):
             one = self.seen_[number]
-            if one.url and (on_topic != one.on_topic or abs(relevance - one.relevance) > NOTICEABLE):
+            if one.url and (on_topic != one.on_topic or abs(relevance - one.relevance) > TOLD):
                 verdict = self._verdict(one.mentions, one.company)
                 self.seen_[number] = one._replace(on_topic=verdict.on_topic, relevance=round(verdict.relevance, 4))
                 found.append((one.url, verdict))

@@ -16,7 +16,7 @@ Raised = tuple[float, int, str, int, int, int, int]  # score, source, anchor, de
 _INSERT = "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _RAISE = "UPDATE urls SET score=?, source=?, anchor=?, depth=?, band=?, origin=? WHERE id=?"
 _RESCORE = "UPDATE urls SET score=? WHERE id=?"
-_FOUND_ON = "SELECT u.id FROM json_each(?) t JOIN urls u ON u.id = t.value WHERE u.source=? ORDER BY u.id"
+_FOUND_ON = "SELECT u.id, u.url FROM json_each(?) t JOIN urls u ON u.id = t.value WHERE u.source=? ORDER BY u.id"
 _ALL = "SELECT id, url, depth, score, state, band FROM urls ORDER BY id"
 _TAKE = "SELECT u.url, s.url, u.anchor, u.depth, u.origin FROM urls u LEFT JOIN urls s ON s.id = u.source WHERE u.id=?"
 
@@ -50,11 +50,11 @@ class UrlRows:
         url: str = self._db.execute("SELECT url FROM urls WHERE id=?", (number,)).fetchone()[0]
         return url
 
-    def found_on(self, source: int) -> list[int]:
-        """The ids of the URLs for which the links of this page speak."""
+    def found_on(self, source: int) -> list[tuple[int, str]]:
+        """The ids of the URLs for which the links of this page speak, and these URLs."""
         row = self._db.execute("SELECT targets FROM links WHERE source=?", (source,)).fetchone()
         targets = str(array("I", row[0]).tolist()) if row else "[]"
-        return [number for (number,) in self._db.execute(_FOUND_ON, (targets, source))]
+        return self._db.execute(_FOUND_ON, (targets, source)).fetchall()
 
     def insert(self, rows: Sequence[Row]) -> None:
         if rows:

@@ -3,6 +3,7 @@
 Otherwise links of pages that an older version judged would never meet those of newer pages on one scale.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lycosa.types import Effects, Revised, View
@@ -26,7 +27,14 @@ class Following:
         heard, self.heard_ = self.heard_, {}
         if not heard or self.view_ is None:
             return Effects()
-        ids: dict[int, float] = {}
+        hosts: dict[int, str] = {}
+        scores: dict[int, float] = {}
         for url, relevance in heard.items():
-            ids.update(dict.fromkeys(self.view_.found_on(self.view_.number(url)), relevance))
-        return Effects(ids=[*ids], scores=[*ids.values()])
+            found = self.view_.found_on(self.view_.number(url))
+            hosts.update(found)
+            scores.update(self.rescored(url, relevance, found))
+        return Effects(ids=[*scores], scores=[*scores.values()], hosts=[hosts[number] for number in scores])
+
+    def rescored(self, url: str, relevance: float, found: Iterable[int]) -> dict[int, float]:
+        """The new scores of links that were found on a page, which has another relevance now."""
+        return dict.fromkeys(found, relevance)

@@ -5,7 +5,7 @@
 The words are those centred on the anchor, the anchor included; where one side is short the other takes the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,12 +13,13 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from lycosa.errors import ConfigError
+from lycosa.strategy.following import Following
 from lycosa.strategy.plainly import OUTSIDE
 from lycosa.types import CONTEXT_WORDS, Explanation, Notes, Scored, TextRelevance, Visit, text_relevances
 
 
 @dataclass
-class LinkContext:
+class LinkContext(Following):
     """Of several pages that link to a URL the one that promises most counts."""
 
     beta: Annotated[float, Meta(ge=0, le=1)] = 0.25  # weight of the page beside the words around the link
@@ -35,8 +36,18 @@ class LinkContext:
 
     def score(self, visit: Visit) -> Sequence[float]:
         page, of_page = visit.page, self.beta * visit.verdict.relevance
+        if page.links and self.view_:
+            self.view_.notes.note(f"relevance:{visit.reply.link.url}", repr(visit.verdict.relevance))
         around = text_relevances(self.judge_, [page.context(link, self.words) for link in page.links])
         return [of_page + (1 - self.beta) * relevance for relevance in around]
+
+    def rescored(self, url: str, relevance: float, found: Iterable[int]) -> dict[int, float]:
+        """Only the page's part of a score changes."""
+        assert self.view_
+        notes, scores = self.view_.notes, self.view_.scores()
+        before = float(notes.noted(f"relevance:{url}") or relevance)
+        notes.note(f"relevance:{url}", repr(relevance))
+        return {number: scores[number] + self.beta * (relevance - before) for number in found}
 
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)
@@ -51,6 +62,8 @@ class LinkContext:
         of_page = self.beta * page
         of_words = scored.score - of_page
         around = of_words / (1 - self.beta) if self.beta < 1 else 0.0
+        if not -1e-9 <= around <= 1 + 1e-9:
+            return Explanation("its page and the words around it gave it this score; the page was judged again since")
         parts = {
             f"relevance {page:.4f} of the page it was found on, times {self.beta:g}": of_page,
             f"relevance {around:.4f} of the {self.words} words around it, times {1 - self.beta:g}": of_words,
