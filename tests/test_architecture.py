@@ -11,7 +11,7 @@ RANKS = {
     "errors": -1,
     "types": 0,
     **dict.fromkeys(["urls", "text", "config", "clock", "judging", "log", "events", "control", "process"], 1),
-    **dict.fromkeys(["loops", "plugins", "effects", "files"], 1),
+    **dict.fromkeys(["loops", "plugins", "effects", "files", "outcomes"], 1),
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output", "estimate"], 3),
     **dict.fromkeys(["crawl", "pages", "stamp", "summary", "plugged", "contract", "recalling"], 4),

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from lycosa import config, recalling
 from lycosa.build import Parts, build
 from lycosa.errors import PluginError
-from lycosa.fetch.retries import is_passing
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.status import Outlook, status_of
+from lycosa.outcomes import may_pass
 from lycosa.output.recent import Recent
 from lycosa.process import on_signals
 from lycosa.seeds.file import read_seeds
@@ -27,9 +27,6 @@ from lycosa.types import BadInput, Clock, Link, Origin, Sink, Stateful
 
 COMMIT_EVERY_S = 0.5
 SUMMARY_EVERY_S = 1.0
-_MAY_PASS = frozenset(
-    {"robots-unreachable", "host-closed", "tls", "http-408", "judge"}
-)  # beside what is tried again at once
 
 
 class Run:
@@ -219,7 +216,7 @@ class Run:
     def _may_pass(self, error: str) -> bool:
         if error == "private-address":
             return self.parts.config.fetch.allow_private
-        return is_passing(error) or error in _MAY_PASS
+        return may_pass(error)
 
     def _outcome(self) -> dict[str, Any]:
         """What the last summary tells beside the totals: failed seeds, and what another run may retry."""

@@ -14,10 +14,11 @@ from lycosa import config, urls
 from lycosa.build import make_fetcher, make_frontier
 from lycosa.clock import WallClock
 from lycosa.fetch import outage
-from lycosa.fetch.outage import OFFLINE, Outage
+from lycosa.fetch.outage import Outage
 from lycosa.fetch.retries import Retries
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
+from lycosa.outcomes import OFFLINE
 from lycosa.run import Run
 from lycosa.store.db import CrawlDb
 from lycosa.strategy.breadth import BreadthFirst

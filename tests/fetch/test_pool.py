@@ -14,7 +14,8 @@ import pytest
 
 from lycosa import config
 from lycosa.fetch import pool
-from lycosa.fetch.http import EXHAUSTED, Http
+from lycosa.fetch.http import Http
+from lycosa.outcomes import EXHAUSTED
 from lycosa.types import Link, Reply
 
 

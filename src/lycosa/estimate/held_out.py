@@ -7,12 +7,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from lycosa.outcomes import NOT_THERE
 from lycosa.types import Page, Visit
 
 LEAST = 10  # pages set aside: fewer say next to nothing
 Z_95 = 1.96  # of the interval that is told
 _INDEX = ("index.html", "index.htm", "index.php", "default.html", "default.htm")
-_NOT_THERE = frozenset({"http-404", "http-410", "robots", "out-of-scope", "excluded", "content-type"})
 
 _CURVE_ONLY = "recall is estimated from the harvest curve only"
 
@@ -88,7 +88,7 @@ class HeldOut:
         if not self.urls:
             return
         reply = visit.reply
-        if reply.error in _NOT_THERE:
+        if reply.error in NOT_THERE:
             self.drop([reply.link.url])  # no crawl can find it: it says nothing about this one
         elif not reply.error or reply.error == "redirect-known":  # the latter leads to a page that is fetched already
             addresses = {reply.link.url, reply.url, visit.page.canonical, *(each.url for each in reply.exchanges)}

@@ -16,10 +16,10 @@ from lycosa import config, urls
 from lycosa.fetch.address import LocalNames, PrivateAddress, is_private_name, public_socket
 from lycosa.fetch.decode import ACCEPTED, Incomplete, TooLarge, decode
 from lycosa.fetch.pool import Pool, is_own_shortage, room
+from lycosa.outcomes import EXHAUSTED
 from lycosa.types import Exchange, Link, Reply
 
 ANY = ("*",)  # as content types: accept anything, and the start of what is too large
-EXHAUSTED = "exhausted"  # we could not even connect, because we are out of descriptors: nobody's failure
 _MOST_HEAD_BYTES = 65_536  # of a reply; a redirect is kept in memory until its target has been fetched
 _PAUSES_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 

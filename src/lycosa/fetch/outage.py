@@ -19,17 +19,15 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from lycosa import urls
+from lycosa import outcomes, urls
 from lycosa.types import Clock, Link, Reply
 
-OFFLINE = "offline"  # the error of a request that failed for want of a network
 NO_ANSWER = "no host has answered for"  # how the reason begins for which a run ends that nobody answered
 FIRST_PAUSE_S = 5.0  # before the network is tried again; doubled each time
 LONGEST_PAUSE_S = 300.0
 PATIENCE_S = 300.0  # how long a run waits for an answer while it cannot tell whose fault it is
-_LOST = frozenset({"connect", "dns", "timeout"})  # errors of a network that is down
 _GATEWAY = frozenset({502, 503, 504})  # what a proxy answers when its network is down
-_UNDECIDED = frozenset({"exhausted", "disconnected", "incomplete", "private-address"})  # they prove neither
+_UNDECIDED = outcomes.CUT | {outcomes.EXHAUSTED, "private-address"}  # failures that prove neither
 _NO_ROUTE = (os.strerror(errno.ENETUNREACH), os.strerror(errno.ENETDOWN))  # what a machine without a network says
 _ACCEPTED = "on reading"  # in the words of a timeout that came after the connection was made
 _LONGEST_REST_S = 30.0  # of a host that failed while others get their try; the next run keeps it, too
@@ -99,7 +97,7 @@ class Outage:
             reply = await self.inner.fetch(link, accept, most)
         finally:
             self._under_way -= 1
-        if reply.error in _LOST or (self.proxied and reply.status in _GATEWAY):
+        if reply.error in outcomes.NO_ANSWER or (self.proxied and reply.status in _GATEWAY):
             return self._offline(reply) if await self._is_down(reply) else reply
         if reply.error in _UNDECIDED and not reply.status:
             self._look()
@@ -169,7 +167,7 @@ class Outage:
     def _offline(self, failed: Reply) -> Reply:
         """To be fetched again. While other hosts get their try, this one rests, or it would stand in their way."""
         wait_s = 0.0 if self.is_sure else min(max(0.0, self.next_try - self._clock.now()), _LONGEST_REST_S)
-        return replace(failed, error=OFFLINE, seconds=0.0, wait_s=max(wait_s, failed.wait_s))
+        return replace(failed, error=outcomes.OFFLINE, seconds=0.0, wait_s=max(wait_s, failed.wait_s))
 
     async def _works(self, failed: Reply) -> bool | None:
         """Does the network? None if there are too few hosts to tell."""

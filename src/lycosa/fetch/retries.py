@@ -3,14 +3,9 @@
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.fetch.http import EXHAUSTED
-from lycosa.fetch.outage import OFFLINE, Asks
+from lycosa.fetch.outage import Asks
+from lycosa.outcomes import DOUBTFUL, OFFLINE, OURS, is_temporary
 from lycosa.types import Deferred, Link, Reply
-
-PASSING = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete", "http-429"})
-
-
-_DOUBTFUL = frozenset({"timeout", "connect", "disconnected", "dns", "incomplete"})  # perhaps the network's fault
 
 
 class Retries:
@@ -28,18 +23,18 @@ class Retries:
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply | Deferred:
         reply = await self.inner.fetch(link, accept, most)
-        if reply.error in (EXHAUSTED, OFFLINE):
+        if reply.error in OURS:
             if reply.error == OFFLINE:
                 self._take_back()
             return Deferred(reply, link.url)
-        if reply.status or reply.error not in _DOUBTFUL:
+        if reply.status or reply.error not in DOUBTFUL:
             self._doubtful.clear()
         if reply.error == "disconnected" and link.url not in self._dropped:
             # an idle connection may be closed at any time: not a failure yet, but the next try waits for its turn
             self._dropped.add(link.url)
             return Deferred(reply, link.url)
         self._dropped.discard(link.url)
-        if not is_passing(reply.error):
+        if not is_temporary(reply.error):
             self._tries.pop(link.url, None)
             return replace(reply, wait_s=0.0)  # Retry-After is meaningful only with a temporary failure
         tries = self._tries.pop(link.url, 0)
@@ -55,8 +50,3 @@ class Retries:
         for url in self._doubtful:
             self._tries.pop(url, None)
         self._doubtful.clear()
-
-
-def is_passing(error: str) -> bool:
-    """May the same request succeed later?"""
-    return error in PASSING or error.startswith("http-5")

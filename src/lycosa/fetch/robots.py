@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from lycosa import config, urls
 from lycosa.fetch.http import ANY
-from lycosa.fetch.retries import Retries, is_passing
+from lycosa.fetch.retries import Retries
 from lycosa.fetch.robots_file import MOST_BYTES, Rules
+from lycosa.outcomes import GARBLED, is_temporary
 from lycosa.store.db import CrawlDb
 from lycosa.store.robots import StoredRobots, store_robots, stored_robots
 from lycosa.types import Deferred, Lease, Link, Reply
@@ -22,7 +23,6 @@ _SOON_S = 3_600.0  # how long a robots.txt that could not be fetched forbids eve
 _MOST_HOPS = 5
 _MOST_MEMORY_BYTES = 64 << 20  # of parsed files; others are parsed again from the database
 _FORBIDDEN = b"User-agent: *\nDisallow: /\n"
-_BROKEN = frozenset({"incomplete", "protocol", "decode"})  # a reply that does not say what is allowed
 
 
 class Robots:
@@ -98,14 +98,14 @@ class Robots:
         if target and hops < _MOST_HOPS:
             self._moved[origin] = target, hops + 1
             return _send(link, link.url if self._settle(origin) else target, replace(reply, error=""))
-        if reply.status == 0 and reply.error not in _BROKEN:
+        if reply.status == 0 and reply.error not in GARBLED:
             return replace(reply, link=link, url=link.url)  # the host cannot be reached at all, so neither can the page
         rules = self._read(origin, reply)
         own = urls.host(url) == urls.host(link.url)  # its crawl-delay applies to its own host
         return _send(link, link.url, replace(reply, error="", crawl_delay_s=rules.crawl_delay_s if own else None))
 
     def _read(self, origin: str, reply: Reply) -> Rules:
-        if is_passing(reply.error) or reply.error in _BROKEN:
+        if is_temporary(reply.error) or reply.error in GARBLED:
             return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
         body = reply.body if 200 <= reply.status < 300 else b""
         return self._learn(origin, body, "rules", self._now() + _DAY_S)

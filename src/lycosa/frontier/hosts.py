@@ -14,14 +14,10 @@ from lycosa import config
 from lycosa.frontier.crowds import Crowds
 from lycosa.frontier.priority import LOWEST
 from lycosa.frontier.queue import HostQueue
+from lycosa.outcomes import UNASKED, UNREACHABLE
 from lycosa.types import Reply
 
 IDLE, READY, RESTING, BUSY = range(4)
-UNREACHABLE = frozenset({"timeout", "connect", "dns", "tls", "private-address"})  # failures of a host, not of a page
-
-UNASKED = frozenset(
-    {"robots", "robots-unreachable", "host-closed"}
-)  # no request was made, so none has to be waited for
 UNREACHABLE_BECAUSE = "unreachable"  # how the reason begins for which a host is closed that may be opened again
 
 
