@@ -181,8 +181,7 @@ class Bags:
             self.urls[slot], self._ids[slot], self._times[slot] = url, ids, times
 
     def _forget(self) -> None:
-        """Discard terms on a single page: they say nothing about other pages, and hostile pages have any number of
-        them."""
+        """Discard terms on a single page: they say nothing about others, and hostile pages have any number of them."""
         df = np.bincount(np.concatenate(self._ids), minlength=len(self.terms))
         kept = np.flatnonzero(df > 1)
         numbers = np.full(len(self.terms), -1, np.int32)

@@ -83,8 +83,7 @@ class Classifier:
         return self.decide(*self.features.read(page), focus)
 
     def decide(self, ids: Ids, values: Floats, focus: Focus) -> Verdict:
-        """Return the verdict: relevance is the probability of the target classes. A page without known terms is off
-        topic."""
+        """Judge by the probability of the target classes. A page without known terms is off topic."""
         if not ids.size:
             return Verdict()
         opinion = self.look(ids, values)

@@ -99,8 +99,7 @@ def _find(folder: Path, name: str, key: str) -> Path:
 
 
 def labelled_pages(source: Source, read: ReadPages, nested: bool) -> Iterator[tuple[str, str, Page]]:
-    """Yield name, label and page. In a folder the label is the sub-folder or, if `nested`, the dotted path of
-    folders."""
+    """Yield name, label and page. In a folder the label is the sub-folder or, if `nested`, the dotted path."""
     if source.labels is None:
         for name, page in read(source.pages):
             *parents, _ = name.split("/")

@@ -144,7 +144,7 @@ class Corrected:
             found.update(self._compared(before, self.taught_))
         return [*found.items()]
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- internals ----------------------------------------------------------------------------------------------------
 
     def _inner_revised(self) -> Iterator[tuple[str, Verdict]]:
         for url, verdict in self.inner.revised() if isinstance(self.inner, Revises) else ():

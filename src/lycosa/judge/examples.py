@@ -61,8 +61,7 @@ class Examples:
         return self.classifier_.describe(top)
 
     def recipe(self) -> dict[str, Any]:
-        """Include the target only if it affects which pages are sampled, since otherwise it does not affect
-        training."""
+        """Return the options; the target matters for training only if it affects which pages are sampled."""
         drawn = {} if self.negatives == "all" else {"negatives": self.negatives, "target": sorted(self.target)}
         return {"model": self.model, "features": self.features, "fields": self.fields, "seed": self.seed, **drawn}
 

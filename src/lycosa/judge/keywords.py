@@ -170,8 +170,7 @@ class Keywords:
         return for_it * (1 - self._against(mentions)[0])
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
-        """Like `relevance_of`, for all links of a page at once; most have none of the words, which one check finds
-        out."""
+        """Like `relevance_of`, for all links of a page: a single check rules out most, which have none of the words."""
         telling = self.phrases_.among(set().union(*many))
         return [0.0 if telling.isdisjoint(words) else self.relevance_of(words, telling) for words in many]
 

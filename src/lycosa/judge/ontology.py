@@ -92,8 +92,7 @@ class Ontology:
                 self.df_[place] += 1
 
     def _counted(self, page: Page) -> tuple[Mapping[int, int], int]:
-        """Return how often each concept is named, and the count of the most frequent word. Cached: `learn` follows
-        `judge`."""
+        """Return the count of each concept and of the most frequent word, cached since `learn` follows `judge`."""
         if self.last_[0] is not page:
             text = [*words(page.title), "", *page.words] if page.title else page.words  # no name spans the gap
             self.last_ = page, self.matcher_.count(text)
@@ -105,8 +104,7 @@ class Ontology:
         return min(1.0, sum(self._parts(counts, most).values())) if counts else 0.0
 
     def _parts(self, counts: Mapping[int, int], most: int, more: int = 0) -> dict[int, float]:
-        """Return what each concept adds to the relevance; `more` pages have all of them, in addition to those
-        learned."""
+        """Return what each concept adds to the relevance; `more` pages, besides those learned, have all of them."""
         most = max(most if self.tf_scope == "words" else 0, *counts.values())
         return {place: tf / most * self._idf(place, more) * self.shares_[place] for place, tf in counts.items()}
 
@@ -158,8 +156,7 @@ class Ontology:
         path.write_text("".join([f"{self.pages_}\n", *rows]), encoding="utf-8")
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
-        """Return the concepts and their weights, the focus first, at most `top` of each kind; and those that cannot
-        match."""
+        """Return the concepts and their weights, the focus first, at most `top` of each kind; and unmatchable ones."""
         sections: dict[str, list[tuple[str, float]]] = {"focus": [], "hierarchy": [], "association": [], "rest": []}
         for id, found in roles(self.concepts_, self.focus_).items():
             kind = next(kind for kind in sections if kind in found)

@@ -31,8 +31,7 @@ Places = npt.NDArray[np.intp]
 
 
 class Table:
-    """The terms of a set of pages. Adding pages one by one gives exactly the same table as building it from all of
-    them."""
+    """The terms of a set of pages. Adding pages one by one gives exactly the table built from all of them."""
 
     def __init__(self, measure: Literal["cosine", "mean"] = "cosine", smooth: bool = False) -> None:
         self.measure = measure
@@ -248,8 +247,7 @@ class Tids:
         return [(f"terms of {self.table_.pages} pages", self.table(top))]
 
     def write_tsv(self, path: Path) -> None:
-        """Write the whole table for other programs: stem, score, number of pages, sum of ln(1 + tf), a word with that
-        stem."""
+        """Write the whole table for other programs: stem, score, number of pages, sum of ln(1 + tf), readable word."""
         found = self.table_.rows()
         rows = (f"{term}\t{score:.6f}\t{df}\t{weight:.6f}\t{word}\n" for term, score, df, weight, word in found)
         with path.open("w", encoding="utf-8") as file:
@@ -261,8 +259,7 @@ class Tids:
         return own | self.table_.save()
 
     def load(self, state: dict[str, Any]) -> None:
-        """Resume from what `save` returned instead of from the examples alone; options changed since then take
-        effect."""
+        """Resume from what `save` returned, not from the examples alone; options changed since then take effect."""
         if state["options"]["measure"] != self.measure:
             return  # the saved sums and similarities use another measure: start from scratch
         self.table_.load(state)

@@ -71,8 +71,7 @@ def make(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
 
 
 def train(corpus: Corpus, chosen: NDArray[np.intp], most_terms: int, fit: Fit, plain: bool = False) -> Classifier:
-    """Train a classifier on the chosen pages of a corpus; with `most_terms` 0, every term on two or more pages is
-    kept."""
+    """Train a classifier on the chosen pages; with `most_terms` 0, every term on at least two pages is kept."""
     labels, classes = np.unique(np.array(corpus.labels)[chosen], return_inverse=True)
     counts = corpus.rows().take(chosen)
     columns = select(counts, classes, most_terms)

@@ -187,8 +187,8 @@ class Understanding:
         return [(space.words[place], float(cosines[place])) for place in known[:top] if cosines[place] > 0]
 
     def weights(self) -> dict[str, float]:
-        """Return the terms of the sentences, rare ones higher; once there are pages, terms that none of them has are
-        0."""
+        """Return the weights of the sentences' terms, rare ones higher; 0 if no page has the term, once there are
+        pages."""
         asked = {term: weight for query in self.queries for term, weight in query.items()}
         places = {term: self._places[term] for term in asked}
         seen = (self.space.df > 0) | (self.seen == 0)

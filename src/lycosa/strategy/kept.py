@@ -78,8 +78,7 @@ def _up(links: Links, row: int) -> Up | None:
 
 
 class Fetched(Struct, frozen=True, array_like=True, gc=False):
-    """A URL that is no longer queued. It is stored in full, since of two URLs with the same hash one would hide the
-    other."""
+    """A URL no longer queued, stored in full: of two URLs with the same hash, one would hide the other."""
 
     url: str
     is_page: bool

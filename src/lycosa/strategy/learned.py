@@ -100,7 +100,7 @@ class Learned:
         """Read the learned state without a crawl."""
         self.db_ = notes
 
-    # -- what a visit teaches -----------------------------------------------------------------------------------------
+    # -- learning -----------------------------------------------------------------------------------------------------
 
     def learn(self, visit: Visit) -> None:
         reply, memory = visit.reply, self.memory_
@@ -131,8 +131,7 @@ class Learned:
         return row
 
     def outcome(self, verdict: Verdict) -> float:
-        """Return the outcome, 0..1: relevance relative to the best so far, since judges differ in scale; halved if off
-        topic."""
+        """Return relevance relative to the best so far (0..1), since judges differ in scale; halved if off topic."""
         if verdict.on_topic:
             self.best_ = max(self.best_, verdict.relevance)
         share = min(1.0, verdict.relevance / (self.best_ or 1.0))
@@ -180,7 +179,7 @@ class Learned:
                 self.dirty_[page] = source
             self.unsaved_[f"yield {page:09}"] = source.state
 
-    # -- what a link is worth -----------------------------------------------------------------------------------------
+    # -- scoring ------------------------------------------------------------------------------------------------------
 
     def score(self, visit: Visit) -> Sequence[float]:
         page, links = visit.page, self.memory_.links
@@ -291,7 +290,7 @@ class Learned:
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         return explain(scored, notes)
 
-    # -- what survives ------------------------------------------------------------------------------------------------
+    # -- persistence --------------------------------------------------------------------------------------------------
 
     def _note(self, key: str, value: Any) -> None:
         if self.db_ is not None:

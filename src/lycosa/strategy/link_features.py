@@ -64,8 +64,7 @@ class Tally:
 
 
 class Scale:
-    """Running mean and spread of a number, used to standardise it: the mean maps to 0, and values are clipped to
-    -3..3."""
+    """Running mean and spread, used to standardise a number: the mean maps to 0, values are clipped to -3..3."""
 
     __slots__ = ("count", "mean", "spread", "square")
 

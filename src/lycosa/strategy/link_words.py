@@ -90,8 +90,7 @@ def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArr
 
 
 def _weighers(weights: Mapping[str, float]) -> tuple[Callable[[str], float], Callable[[str], float]]:
-    """Return two functions: the weight of a counted word, and the weight a word of the page adds to the links near
-    it."""
+    """Return two functions: the weight of a counted word, and what a word of the page adds to the links near it."""
     by_stem = {
         word.removeprefix(_BESIDE): NEAR * weight for word, weight in weights.items() if word.startswith(_BESIDE)
     }

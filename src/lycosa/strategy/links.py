@@ -142,7 +142,7 @@ class Links:
             column.frombytes(bytes(_CHUNK * column.itemsize))
         self._free[:0] = range(start + _CHUNK - 1, start - 1, -1)  # rows used before are reused first
 
-    # -- by address ---------------------------------------------------------------------------------------------------
+    # -- by URL -------------------------------------------------------------------------------------------------------
 
     def find(self, url: str) -> int:
         """Return the row of a queued URL, else 0."""

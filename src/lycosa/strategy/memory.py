@@ -43,8 +43,7 @@ class Memory:
         return self.names.all[self.links.hosts[row]].removeprefix("host ")
 
     def take(self, url: str, is_page: bool) -> tuple[int, list[int]]:
-        """Take a link off the queue. Also return the queued links to other URLs of the same page, which should come
-        last."""
+        """Take a link off the queue; also return the queued links to other URLs of the page, which should come last."""
         links = self.links
         folder = folder_of(url) if is_page else ""
         same: list[int] = []
@@ -109,7 +108,7 @@ class Memory:
         if source.kids:
             self.levels.add(source, columns["depths"][0])
 
-    # -- what survives ------------------------------------------------------------------------------------------------
+    # -- persistence --------------------------------------------------------------------------------------------------
 
     def settle(self, db: Any) -> None:
         """After the turn, once the frontier has seen the links of the page, store them by its ids."""

@@ -65,7 +65,7 @@ class Publications:
         names = " or ".join(map(repr, alike))
         return Explanation(f"by its address it is of class {names}, which has priority {scored.score:g}")
 
-    # -- what the search step asks ------------------------------------------------------------------------------------
+    # -- for the search step ------------------------------------------------------------------------------------------
 
     @property
     def target_score(self) -> float:

@@ -93,8 +93,8 @@ class Levels:
         self._levels.setdefault(depth, deque()).append(source)
 
     def turn(self, turns: array[int], twins: array[int]) -> int:
-        """Return the row of the next link to explore: the one with the best words on the first page with the fewest
-        clicks."""
+        """Return the row of the next link to explore: on the first page with the fewest clicks, the best by its
+        words."""
         for depth in sorted(self._levels):
             level = self._levels[depth]
             while level:

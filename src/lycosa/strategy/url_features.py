@@ -71,8 +71,7 @@ def twins(folder: str) -> list[str]:
 
 
 def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
-    """Return the words of anchor and path to be judged, and those to be counted: stems, and `~` for a person's
-    pages."""
+    """Return the words of anchor and path, to be judged; and to be counted: stems, and `~` for a person's pages."""
     return counted_words(link, page, anchor_word, path_word)
 
 
