@@ -1,1 +1,1 @@
-"""What a crawl can tell of itself: how much of the topic it has found, and whether it has wandered off."""
+"""What a crawl can estimate about itself: how much of the topic it has found, and whether it has drifted."""

@@ -1,10 +1,10 @@
-"""How much is left, by the harvest alone: as relevant pages become rare, extrapolate how many are still to come.
+"""How much is left, judging by the harvest alone: as relevant pages become rare, extrapolate how many are to come.
 
-The curve of relevant pages over fetched pages is kept in a bounded number of bins. From its steepest part on it is
-compared with saturating curves of two forms, an exponential and one with a longer tail, over a grid of speeds. Each
-candidate says how many relevant pages there will be in the end, and counts by how well it fits: the spread of the
-answers is the range. A topic may also end abruptly, so the upper end is at least what the latest pages allow; and as
-long as the harvest has not faded nobody can tell how much more there is, so the lower end is zero.
+The cumulative curve of relevant pages over fetched pages is kept in a bounded number of bins. From its steepest part
+on, two families of saturating curves, an exponential and one with a longer tail, are fitted over a grid of speeds. Each
+candidate predicts the final number of relevant pages and is weighted by its likelihood; the spread of the predictions
+is the range. A topic may also end abruptly, so the upper end is at least what the latest pages allow; and until the
+harvest has faded, how much more there is cannot be estimated, so the lower end is zero.
 """
 
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_BINS = 128  # then two become one
-LEAST_BINS = 8  # after the steepest part, to tell a decline from chance
+MOST_BINS = 128  # above this, bins are merged in pairs
+LEAST_BINS = 8  # after the steepest part, to tell a decline from noise
 LEAST_FOUND = 5  # relevant pages: fewer make no curve
-CLUSTERING = 4.0  # relevant pages come in lists, not one by one: so many count as one independent observation
-SPEEDS = np.geomspace(0.03, 2.0, 20)  # of the decline, in lengths of the crawl so far
-TAILS = (3.0, np.inf)  # exponent of the long tail; infinite: the exponential
+CLUSTERING = 4.0  # relevant pages come in lists, so this many count as one independent observation
+SPEEDS = np.geomspace(0.03, 2.0, 20)  # of the decline, in units of the crawl's length so far
+TAILS = (3.0, np.inf)  # exponent of the long tail; infinite: exponential
 LOW, HIGH = 0.1, 0.9  # quantiles that bound the range
-LATEST = 0.1  # of the pages
-FADED = 0.5  # of the best rate: below it the harvest has faded
-_SMOOTH = 5  # bins over which the harvest is steepest
+LATEST = 0.1  # share of the pages
+FADED = 0.5  # share of the best rate below which the harvest has faded
+_SMOOTH = 5  # bins over which the steepest rate is averaged
 
 Floats = NDArray[np.float64]
 
 
 class Range(NamedTuple):
-    """A share of all relevant pages, as far as one can tell."""
+    """An estimated share of all relevant pages."""
 
     low: float
     middle: float
@@ -37,10 +37,10 @@ class Range(NamedTuple):
 
 
 class Curve:
-    """Relevant pages in consecutive parts of the crawl, in at most `MOST_BINS` parts of equal length."""
+    """Relevant pages over the crawl, in at most `MOST_BINS` bins of equal width."""
 
     def __init__(self) -> None:
-        self.width = 1  # pages in a bin
+        self.width = 1  # pages per bin
         self.bins: list[int] = []  # relevant pages in each; the last bin may be incomplete
         self.pages = 0
 
@@ -65,7 +65,7 @@ class Curve:
 
 
 def extrapolate(curve: Curve) -> Range | None:
-    """The share of the relevant pages that has been found; None while there are too few to tell."""
+    """Estimate the share of the relevant pages that has been found; None while there are too few to tell."""
     if curve.found < LEAST_FOUND:
         return None
     edges = np.minimum(np.arange(len(curve.bins) + 1) * curve.width, curve.pages).astype(float)
@@ -77,12 +77,12 @@ def extrapolate(curve: Curve) -> Range | None:
     low, middle, high = _spread(shares, weights / weights.sum())
     count = max(1, round(LATEST * len(curve.bins)))
     latest, pages = sum(curve.bins[-count:]), edges[-1] - edges[-1 - count]
-    least = max(0.0, latest - 1.28 * sqrt(latest))  # as many at least will come again, but for chance
+    least = max(0.0, latest - 1.28 * sqrt(latest))  # lower bound for what is still to come, allowing for chance
     return Range(low if latest < FADED * best * pages else 0.0, middle, max(high, curve.found / (curve.found + least)))
 
 
 def _steepest(found: Sequence[int], pages: Floats) -> tuple[int, float]:
-    """The bin where the harvest was best (the first one if that was just now), and the rate there."""
+    """Return the bin with the best harvest (the first bin if that is the latest one), and the rate there."""
     around = np.ones(min(_SMOOTH, len(found)))
     rate = np.convolve(found, around, "same") / np.convolve(pages, around, "same")
     peak = int(np.argmax(rate))
@@ -90,9 +90,9 @@ def _steepest(found: Sequence[int], pages: Floats) -> tuple[int, float]:
 
 
 def _candidates(found: Floats, edges: Floats, length: int) -> tuple[Floats, Floats]:
-    """For each form and speed, how many relevant pages there will be, and the log-likelihood of what was found.
+    """Return, for each family and speed, the final number of relevant pages and the log-likelihood of what was found.
 
-    A form says which share of them comes until a page; how many there are follows from those that did come.
+    A curve gives the share of them found by each page; the total follows from the number found so far.
     """
     totals, fits = [], []
     for tail in TAILS:

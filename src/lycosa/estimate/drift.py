@@ -1,9 +1,10 @@
-"""Has the crawl wandered off? The first relevant pages against the latest, by their words and their relevance.
+"""Has the crawl drifted? Compares the first relevant pages with the latest by their words and their relevance.
 
 A judge that knows one word of a topic follows it into another: from jaguars in forests to Jaguars for sale. Each page
-gives its most frequent words. The share of pages that use a word, less its share among the pages that are not relevant,
-is compared, early against recent. Where the first pages are mostly of one site, its own words cannot be told from those
-of the subject; then the relevance must have fallen too, or hardly any word may be left.
+contributes its most frequent words. For each word, the share of pages that use it, minus its share among irrelevant
+pages, is compared between early and recent pages. If the first pages are mostly from one site, the site's own words
+cannot be told from those of the subject; then it counts as drift only if the relevance has fallen too, or hardly any
+words are left.
 """
 
 from collections import Counter
@@ -19,26 +20,26 @@ from lycosa.text import STEMS, words
 from lycosa.types import Page, Visit
 from lycosa.urls import hostname
 
-READ = 1_000  # words of a page
+READ = 1_000  # words read per page
 KEPT = 40  # the most frequent of them
 EARLY = 50  # the first relevant pages
-BLOCK = 25  # relevant pages between two looks
-LEAST_BLOCKS, MOST_BLOCKS = 2, 4  # that make the recent pages
+BLOCK = 25  # relevant pages between two checks
+LEAST_BLOCKS, MOST_BLOCKS = 2, 4  # blocks that make up the recent pages
 UNLIKE = 0.35  # similarity below which it is drift
-NOTHING_LEFT = 0.1  # the same, where a move to another site may explain it
-FALL = 0.15  # of the mean relevance, that makes it drift even so
-SITES = 3.0  # of equal size, as mixed as the first pages must be to show the words of the subject
-USUAL_FIRST, USUAL_STEP = 200, 10  # of the irrelevant pages all the first are looked at, then one in so many
-USUAL_LEAST, USUAL_MOST = 20, 400  # pages: fewer say nothing of what is usual; more count half
+NOTHING_LEFT = 0.1  # the same if a move to another site may explain it
+FALL = 0.15  # drop in mean relevance that makes it drift even then
+SITES = 3.0  # effective number: how mixed the first pages must be to show the words of the subject
+USUAL_FIRST, USUAL_STEP = 200, 10  # all of the first irrelevant pages are sampled, then every tenth
+USUAL_LEAST, USUAL_MOST = 20, 400  # pages: fewer are no baseline; beyond the maximum, counts are halved
 _PRUNE_EVERY = 50
 _SHOWN = 5
 
 
 class Side(Struct):
-    """Some pages: on how many of them each word is frequent, their hosts, and how relevant they are."""
+    """A set of pages: on how many of them each word is frequent, their hosts and their relevance."""
 
     pages: int = 0
-    relevance: float = 0.0  # summed up
+    relevance: float = 0.0  # sum
     words: dict[str, int] = {}
     hosts: dict[str, int] = {}
 
@@ -51,7 +52,7 @@ class Side(Struct):
         self.hosts[host] = self.hosts.get(host, 0) + 1
 
     def prune(self) -> None:
-        """Forget the words of single pages: nothing is read from them, and they are most of all."""
+        """Discard words that occur on one page only: they are not used, and they are the majority."""
         self.words = {word: count for word, count in self.words.items() if count > 1}
 
     def halve(self) -> None:
@@ -67,7 +68,7 @@ class Side(Struct):
 
     @property
     def sites(self) -> float:
-        """How many sites of equal size would be as mixed."""
+        """Return the effective number of sites: how many sites of equal size would be as mixed."""
         return self.pages**2 / (sum(count**2 for count in self.hosts.values()) or 1)
 
 
@@ -92,7 +93,7 @@ class Alarm(Struct, frozen=True):
 
 
 class Drift:
-    """Receives all pages in the order of fetching; `alarm` is set while the recent relevant ones are too unlike."""
+    """Receives all pages in fetch order; `alarm` is set while the recent relevant pages are too different."""
 
     def __init__(self) -> None:
         self.early = Side()
@@ -116,7 +117,7 @@ class Drift:
                 self.alarm = self._compare()
 
     def _note_usual(self, visit: Visit) -> None:
-        """Take note of what is usual on pages that are not relevant."""
+        """Sample the baseline: the words of irrelevant pages."""
         self.irrelevant += 1
         if self.irrelevant > USUAL_FIRST and self.irrelevant % USUAL_STEP:
             return
@@ -152,7 +153,7 @@ class Drift:
 
 
 def frequent_words(page: Page) -> list[str]:
-    """What the page speaks of most: words, not stems, since people will read them."""
+    """Return the most frequent words of a page: words rather than stems, since people will read them."""
     counts = Counter([*words(page.title), *page.words[:READ]])
     ranked = sorted(counts, key=counts.__getitem__, reverse=True)
     return list(islice((word for word in ranked if len(word) > 2 and STEMS[word]), KEPT))
@@ -167,7 +168,7 @@ def merged(sides: Sequence[Side]) -> Side:
 
 
 def above(shares: Mapping[str, float], usual: Mapping[str, float]) -> dict[str, float]:
-    """The shares of words as far as they exceed what is usual."""
+    """Return the shares of words minus the baseline, where positive."""
     return {word: share - usual.get(word, 0.0) for word, share in shares.items() if share > usual.get(word, 0.0)}
 
 
@@ -177,5 +178,5 @@ def cosine(some: Mapping[str, float], others: Mapping[str, float]) -> float:
 
 
 def _more(some: Mapping[str, float], others: Mapping[str, float]) -> list[str]:
-    """The words that are on many more of some pages than of the others."""
+    """Return the words that are on many more of `some` pages than of the `others`."""
     return sorted(some, key=lambda word: (others.get(word, 0.0) - some[word], word))[:_SHOWN]

@@ -1,5 +1,5 @@
-"""How much has been found, by pages that the user knows and the crawl was not told: some are set aside, and the share
-of them that the crawl comes across by itself is the share of the topic that it has found."""
+"""Estimate recall from held-out pages: some of the pages the user knows are withheld from the crawl, and the share of
+them that it finds on its own estimates the share of the topic that it has found."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from lycosa.outcomes import NOT_THERE
 from lycosa.types import Page, Visit
 
-LEAST = 10  # pages set aside: fewer say next to nothing
-Z_95 = 1.96  # of the interval that is told
+LEAST = 10  # held-out pages: fewer say next to nothing
+Z_95 = 1.96  # of the reported interval
 _INDEX = ("index.html", "index.htm", "index.php", "default.html", "default.htm")
 
 _CURVE_ONLY = "recall is estimated from the harvest curve only"
@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 def wilson(found: int, of: int, z: float = Z_95) -> Interval:
-    """What a share is, given that so many of a random sample have it."""
+    """Return the Wilson interval of a proportion, given `found` of a random sample of size `of`."""
     if not of:
         return Interval(0.0, 1.0)
     share, weight = found / of, z * z / of
@@ -35,22 +35,22 @@ def wilson(found: int, of: int, z: float = Z_95) -> Interval:
 
 
 def key(url: str) -> str:
-    """One name for the addresses under which a person and a site may speak of the same page."""
+    """Normalise the URLs under which a person and a site may refer to the same page."""
     rest = url.partition("://")[2].partition("#")[0].removeprefix("www.")
     folder, slash, name = rest.rpartition("/")
     return (folder if slash and name in _INDEX else rest).rstrip("/")
 
 
 class Draw(NamedTuple):
-    """Which pages are set aside; if none, why."""
+    """Which pages are held out; if none, why."""
 
     urls: list[str]
     problem: str = ""
 
 
 def draw(known: Sequence[str], used: Iterable[str], seeds: Sequence[str], share: float, seed: int) -> Draw:
-    """Set pages aside at random: a share of those known, and at least `LEAST`; never one that was `used` before, and
-    never all of the `seeds`."""
+    """Hold out a random sample: a share of the known pages, and at least `LEAST`; never a page that was `used` before,
+    and never all of the `seeds`."""
     if not known:
         return Draw([])
     taken = {key(url) for url in used}
@@ -66,7 +66,7 @@ def draw(known: Sequence[str], used: Iterable[str], seeds: Sequence[str], share:
 
 
 class HeldOut:
-    """The pages set aside, and which of them the crawl has come across."""
+    """The held-out pages, and which of them the crawl has found."""
 
     def __init__(self, urls: Iterable[str] = ()) -> None:
         self.urls = {key(url): url for url in urls}
@@ -80,22 +80,22 @@ class HeldOut:
 
     @property
     def is_enough(self) -> bool:
-        """Are there enough of them to say anything?"""
+        """Return whether there are enough of them to say anything."""
         return len(self.urls) >= LEAST
 
     def write(self, visit: Visit) -> None:
-        """A page is found once it was fetched, at whatever address it answers to."""
+        """Record a visit: a page is found once it has been fetched, under any of its URLs."""
         if not self.urls:
             return
         reply = visit.reply
         if reply.error in NOT_THERE:
-            self.drop([reply.link.url])  # no crawl can find it: it says nothing about this one
-        elif not reply.error or reply.error == "redirect-known":  # the latter leads to a page that is fetched already
+            self.drop([reply.link.url])  # no crawl can find it, so it says nothing about this one
+        elif not reply.error or reply.error == "redirect-known":  # the latter leads to a page that was fetched already
             addresses = {reply.link.url, reply.url, visit.page.canonical, *(each.url for each in reply.exchanges)}
             self.found.update(self.urls.keys() & {key(url) for url in addresses})
 
     def drop(self, urls: Iterable[str]) -> None:
-        """These no longer count: they do not exist, or the crawl has been told of them."""
+        """Stop counting pages that do not exist or that the crawl has been told about."""
         for name in map(key, urls):
             self.urls.pop(name, None)
             self.found.discard(name)
@@ -112,5 +112,5 @@ class HeldOut:
 
 
 def leaving_out(held_out: HeldOut, read: Callable[[Path], Pages]) -> Callable[[Path], Pages]:
-    """Read pages to learn from, without those set aside. A WARC tells the addresses of its pages, a folder does not."""
+    """Wrap `read` to skip held-out pages. A WARC has the URLs of its pages, a folder does not."""
     return lambda path: ((name, page) for name, page in read(path) if not held_out.urls or name not in held_out)

@@ -1,26 +1,26 @@
-"""When did the crawl last come upon a list: a page whose links brought many relevant pages?
+"""When the crawl last found a list: a page whose links led to many relevant pages.
 
-A harvest that has faded may still jump when the next list is found. So nobody should call a crawl complete soon after
-one was.
+A faded harvest may jump again when the next list is found, so a crawl should not be called complete soon after finding
+one.
 """
 
 from hashlib import blake2b
 from typing import Any
 
 MANY = 5  # relevant pages found through one page make it a list
-_MOST_SOURCES = 500  # remembered: of the least recently useful nothing more is expected
+_MOST_SOURCES = 500  # remembered; the least recently productive are discarded
 
 
 class Lists:
     """Counts relevant pages by the page whose link led to them."""
 
     def __init__(self) -> None:
-        self._counts: dict[int, int] = {}  # fingerprint of the source to relevant pages, least recently useful first
-        self.last_at = 0  # pages fetched when the latest list turned out to be one
+        self._counts: dict[int, int] = {}  # source fingerprint -> relevant pages, least recently productive first
+        self.last_at = 0  # pages fetched when the latest list was recognised
 
     def add(self, source: str, pages: int) -> None:
-        """One more relevant page came from a source, when so many pages had been fetched."""
-        name = int.from_bytes(blake2b(source.encode(), digest_size=7).digest())  # no page can be made to share it
+        """Count one more relevant page from a source, after `pages` fetched pages."""
+        name = int.from_bytes(blake2b(source.encode(), digest_size=7).digest())  # a page cannot forge a collision
         count = self._counts.pop(name, 0) + 1
         self._counts[name] = min(count, MANY)
         if count == MANY:

@@ -1,6 +1,6 @@
-"""How much of the topic has been found, and is it still the topic? A sink that watches every visit.
+"""How much of the topic has been found, and is the crawl still on topic? A sink that watches every visit.
 
-Its state is small and bounded, is saved with the visits and loaded by the next run.
+Its state is small and bounded; it is saved with the visits and loaded by the next run.
 """
 
 from collections.abc import Iterable
@@ -13,22 +13,22 @@ from lycosa.estimate.held_out import HeldOut, wilson
 from lycosa.estimate.lists import Lists
 from lycosa.types import Stateful, Visit
 
-Z_STOP = 1.2816  # one-sided 90 %: of ten crawls that stop by the pages set aside, nine have found that much
-QUIET = 0.15  # of all pages, and at least so many, since the last list was found
+Z_STOP = 1.2816  # one-sided 90 %: of ten crawls stopped by the held-out pages, nine have found that much
+QUIET = 0.15  # share of all pages (and below, the minimum number) since the last list was found
 QUIET_PAGES = 50
-# Without pages set aside the curve must be surer of itself, on more pages, and after a longer silence.
+# Without held-out pages the curve must be more certain, on more pages, and after a longer quiet period.
 ALONE_FOUND = 50
 ALONE_QUIET = 0.3
 ALONE_QUIET_PAGES = 100
-_CHECK_EVERY = 0.02  # of the pages so far, and at least so many
+_CHECK_EVERY = 0.02  # share of the pages so far (and below, the minimum number)
 _CHECK_PAGES = 10
 
 
 class Estimate:
-    """Receives every visit; says how much was found, whether that is enough, and whether the crawl drifts."""
+    """Receives every visit; reports how much was found, whether that is enough, and whether the crawl has drifted."""
 
     def __init__(self, held: HeldOut | None = None, target: float = 0.0, problem: str = "") -> None:
-        """`target`: the share that is enough, 0 for none; `problem`: why no pages are set aside, for the user."""
+        """`target`: the share that is enough, 0 for none; `problem`: why no pages are held out, for the user."""
         self.held_out = held or HeldOut()
         self.target = target
         self.problem = problem
@@ -45,30 +45,30 @@ class Estimate:
         self._curve.add(visit.verdict.on_topic)
         if visit.verdict.on_topic and visit.reply.link.source:
             self._lists.add(visit.reply.link.source, self._curve.pages)
-        if visit.page.words:  # there are none where a visit is read back from crawl.db
+        if visit.page.words:  # visits read back from crawl.db have none
             self.drift.write(visit)
         if self.target and self._curve.pages >= self._next_check:
             self._check()
 
     def reached(self) -> str:
-        """Why the crawl may stop; empty while it should go on."""
+        """Return why the crawl may stop; empty while it should continue."""
         return self._reached
 
     def curve(self) -> Range | None:
-        """What the harvest curve says; None while there are too few relevant pages."""
+        """Return the estimate from the harvest curve; None while there are too few relevant pages."""
         return extrapolate(self._curve)
 
     def give_away(self, urls: Iterable[str]) -> None:
-        """The user has told the crawl of these pages, so they prove nothing any more."""
+        """Stop counting pages that the user has told the crawl about: they prove nothing any more."""
         self.held_out.drop(urls)
 
     def catch_up(self, visits: Iterable[Visit]) -> None:
-        """Learn what can be learned from the stored visits of a crawl that has no state of this kind yet."""
+        """Learn from the stored visits of a crawl that has no state of this kind yet."""
         for visit in visits:
             self.write(visit)
 
     def notes(self) -> list[str]:
-        """What the user should know before the crawl begins."""
+        """Return what the user should know before the crawl starts."""
         held, found = self.held_out, [self.problem] if self.problem else []
         if held.is_enough and wilson(len(held), len(held), Z_STOP).low < self.target:
             needed = ceil(Z_STOP**2 * self.target / (1 - self.target))
@@ -79,7 +79,7 @@ class Estimate:
         return found
 
     def words(self) -> str:
-        """One sentence for people; empty if there is nothing to say yet."""
+        """Return a one-sentence summary; empty if there is nothing to say yet."""
         if not self._curve.pages:
             return ""
         curve, held = self.curve(), self.held_out
@@ -93,12 +93,12 @@ class Estimate:
         return "; ".join(filter(None, [told, lost]))
 
     def told(self) -> dict[str, str]:
-        """For `lycosa show`: recall and drift in words; empty where there is nothing to say."""
+        """Return recall and drift in words for `lycosa show`; empty where there is nothing to say."""
         recall = "; ".join(filter(None, [self.words(), "" if self.held_out.is_enough else self.problem]))
         return {"recall": recall, "drift": str(self.drift.alarm or "")}
 
     def summary(self) -> dict[str, Any]:
-        """For summary.json."""
+        """Return the values for summary.json."""
         curve, held = self.curve(), self.held_out
         found: dict[str, Any] = {"words": self.words()}
         if held.is_enough:
@@ -119,7 +119,7 @@ class Estimate:
             part.load(state[name])
         self.problem, self._next_check = state["problem"], int(state["next"])
         if self.target == state["target"]:
-            self._reached = state["reached"]  # looked up, so that a restart changes nothing
+            self._reached = state["reached"]  # stored rather than recomputed, so that a restart changes nothing
         elif self.target:
             self._decide()
 
@@ -158,5 +158,5 @@ def _between(low: float, _: float, high: float) -> str:
 
 
 def _about(share: float) -> str:
-    """Rounded to what such an estimate can tell."""
+    """Round a share to a precision that fits such an estimate."""
     return f"about {5 * round(20 * share)} %"

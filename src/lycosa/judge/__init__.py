@@ -1,4 +1,4 @@
-"""Is the page on topic, and why? One file a kind of topic; here are their names."""
+"""The judges, which decide whether a page is on topic and why: one module for each kind of topic, listed by name."""
 
 from lycosa.judge.examples import Examples
 from lycosa.judge.keywords import Keywords

@@ -1,7 +1,7 @@
-"""Which pages should a person label? Half the most uncertain, a quarter the best, a quarter drawn at random.
+"""Choose the pages a person should label: half the most uncertain, a quarter the best, a quarter at random.
 
-The random ones are drawn first, from the pages called relevant, so that they are a fair sample: the share of them that
-the person confirms estimates the precision of the crawl.
+The random ones are sampled first, from the pages called relevant, so that the sample is unbiased: the share of them
+that the person confirms estimates the precision of the crawl.
 """
 
 import random
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lycosa.judge.correction import boundary
 from lycosa.store.labels import Candidate, simhashes
 
-NEAR_BITS = 3  # near duplicates differ in this many bits at most
+NEAR_BITS = 3  # near duplicates differ in at most this many bits
 _ALL_BITS = (1 << 64) - 1
 
 
@@ -24,7 +24,7 @@ class Question(NamedTuple):
 
 
 def choose(pages: Sequence[Candidate], labelled: Collection[str], count: int, seed: int = 0) -> list[Question]:
-    """At most `count` pages without a label, no two of them near duplicates of each other or of a labelled page."""
+    """Return at most `count` unlabelled pages, none a near duplicate of another or of a labelled page."""
     left = [page for page in pages if page.url not in labelled]
     asked = _Asked(simhashes(pages, labelled))
     middle = _line(pages)
@@ -38,13 +38,13 @@ def choose(pages: Sequence[Candidate], labelled: Collection[str], count: int, se
 
 
 def _line(pages: Sequence[Candidate]) -> float:
-    """The relevance that parts pages on topic from the others."""
+    """Return the relevance that separates pages on topic from the others."""
     least = min((page.relevance for page in pages if page.on_topic), default=1.0)
     return boundary(least, max((page.relevance for page in pages if not page.on_topic), default=0.0))
 
 
 class _Asked:
-    """Picks pages, none of them like one before."""
+    """Picks pages, skipping near duplicates of earlier ones."""
 
     def __init__(self, before: Sequence[int]) -> None:
         self._hashes = list(before)
@@ -63,12 +63,12 @@ class _Asked:
         return taken
 
     def _is_near(self, simhash: int) -> bool:
-        """A page without words has none; the database has them with a sign, which is no bit to Python."""
+        """A page without words has no simhash; the database stores them as signed integers."""
         return bool(simhash) and any(((simhash ^ one) & _ALL_BITS).bit_count() <= NEAR_BITS for one in self._hashes)
 
 
 def _mixed(uncertain: Sequence[Candidate], best: Sequence[Candidate], drawn: Sequence[Candidate]) -> Iterator[Question]:
-    """In turn, so that whoever stops early has answered some of each kind."""
+    """Interleave the kinds, so that whoever stops early has answered some of each."""
     for first, second, third, fourth in zip_longest(uncertain[::2], best, uncertain[1::2], drawn):
         for page, chosen in ((first, "uncertain"), (second, "best"), (third, "uncertain"), (fourth, "random")):
             if page:

@@ -1,8 +1,8 @@
 """The pages of a crawl as bags of words: what a judge that learns from the crawl itself remembers of them.
 
-Bounded: so many pages (beyond that each new page may take the place of an old one, so that those kept are a sample of
-all), so many words of a page, so many words altogether. A page is kept as a note in crawl.db, if there is one, written
-with its visit: after a restart everything is there again.
+Everything is bounded: the number of pages (above it, a new page may replace an old one, so that those kept are a random
+sample of all), the words per page and the words overall. If there is a crawl.db, each page is stored there as a note
+with its visit, so that a restart restores everything.
 """
 
 from collections import Counter
@@ -24,19 +24,19 @@ from lycosa.text import STEMS, words
 from lycosa.types import Page
 
 MOST_PAGES = 10_000
-MOST_TEXT = 5_000  # words of a page that are read
-MOST_DISTINCT = 500  # terms of a page that are kept
-TITLE_TIMES = 3  # how often a word of the title counts
+MOST_TEXT = 5_000  # words read per page
+MOST_DISTINCT = 500  # terms kept per page
+TITLE_TIMES = 3  # weight of a word in the title
 URL_TIMES = 1
-MOST_TIMES = 255  # mentions of one term that count
-MOST_TERMS = 200_000  # above this, terms that are on one page only are forgotten
+MOST_TIMES = 255  # mentions of a term that count
+MOST_TERMS = 200_000  # above this, terms on a single page are discarded
 _NOTE = "sentence page "
 
-Bag = dict[str, int]  # a term, that is a stem or the stems of a phrase with spaces between, to its number of mentions
+Bag = dict[str, int]  # term (a stem, or the stems of a phrase joined by spaces) -> number of mentions
 
 
 class Notes(Protocol):
-    """Where bulky state is kept: a crawl's database."""
+    """Where bulky state is stored: a crawl's database."""
 
     def keep(self, key: str, value: bytes) -> None: ...
     def noted(self, key: str) -> Any: ...
@@ -44,49 +44,49 @@ class Notes(Protocol):
 
 
 class Reader:
-    """From pages to bags; of all possible phrases only those that are looked for count as terms."""
+    """Converts pages to bags; only the phrases that are looked for count as terms."""
 
     def __init__(self, phrases: Iterable[str] = ()) -> None:
         self._spelled = {term_of(phrase): phrase for phrase in phrases}
         self._names = [*self._spelled]
         parts = [tuple(name.split(" ")) for name in self._names]
         self._phrases = Phrases(parts)
-        self._stems = [{part for part in phrase if STEMS[part]} for phrase in parts]  # a number is no stem
+        self._stems = [{part for part in phrase if STEMS[part]} for phrase in parts]  # numbers are not stems
 
     def read(self, page: Page) -> Bag:
         return self.read_words(text_of(page))
 
     def read_words(self, text: Sequence[str]) -> Bag:
-        """Phrases come first: they are what a page with very many words must not lose."""
+        """Count phrases first, since a page with very many words must not lose them."""
         counts: Bag = Counter(map(STEMS.__getitem__, text))
         counts.pop("", None)
         bag: Bag = {}
-        if any(counts.keys() >= stems for stems in self._stems):  # else there is no need to look for their order
+        if any(counts.keys() >= stems for stems in self._stems):  # otherwise their order need not be checked
             bag = {self._names[place]: times for place, times in self._phrases.count(text).items()}
         bag |= counts
         return bag if len(bag) <= MOST_DISTINCT else dict(islice(bag.items(), MOST_DISTINCT))
 
     def spell(self, text: Iterable[str]) -> dict[str, str]:
-        """For each term of a text how a person writes it."""
+        """Return the spelling of each term of a text."""
         return {STEMS[word]: word for word in text} | self._spelled
 
 
 def text_of(page: Page) -> list[str]:
-    """Its words; those of the title count more, and those of the address count."""
+    """Return the words of a page; title words count more, and words in the URL count too."""
     url = unquote(page.url) if "%" in page.url else page.url
     return [*words(page.title) * TITLE_TIMES, *words(url) * URL_TIMES, *page.words[:MOST_TEXT]]
 
 
 class _Kept(Struct, frozen=True, array_like=True):
-    """A page as a note."""
+    """A page as stored in a note."""
 
     url: str
-    words: str  # one a line
+    words: str  # one per line
     times: bytes
 
 
 class Bags:
-    """The pages seen so far, as many as may be kept."""
+    """A bounded sample of the pages seen so far."""
 
     def __init__(self, most_pages: int = MOST_PAGES, most_terms: int = MOST_TERMS) -> None:
         self.seen = 0  # pages, kept or not
@@ -107,10 +107,10 @@ class Bags:
         self._notes = notes
 
     def add(self, url: str, bag: Bag, spell: Callable[[], dict[str, str]]) -> None:
-        """Remember a page, by chance if there are too many; `spell` tells how new terms are written."""
+        """Add a page, at random if there are too many; `spell` returns the spelling of new terms."""
         self.seen += 1
         slot = len(self.urls)
-        if slot >= self._most_pages:  # chance, but the same chance each time: a crawl can be repeated
+        if slot >= self._most_pages:  # pseudo-random, so that a crawl can be repeated
             slot = xxhash.xxh3_64_intdigest(f"{self.seen} {url}".encode()) % self.seen
             if slot >= self._most_pages:
                 return
@@ -122,7 +122,7 @@ class Bags:
             self._notes.keep(f"{_NOTE}{slot:06}", isal_zlib.compress(note, 1))
 
     def load(self, seen: int) -> None:
-        """Read back what was noted; `seen` is how many pages there were, of which some may have been dropped."""
+        """Load the stored pages; `seen` is the number of pages seen, some of which may have been discarded."""
         if self._notes is None:
             return
         fresh = Bags(self._most_pages, self._most_terms)
@@ -137,7 +137,7 @@ class Bags:
         vars(self).update(vars(fresh))
 
     def copy(self) -> "Bags":
-        """As they are now, for another thread; pages themselves never change."""
+        """Return a snapshot for another thread; the pages themselves never change."""
         found = Bags(self._most_pages, self._most_terms)
         found.seen, found.urls, found.terms, found.words = self.seen, self.urls[:], self.terms[:], self.words[:]
         found._ids, found._times = self._ids[:], self._times[:]
@@ -148,19 +148,19 @@ class Bags:
         return dict(zip(terms, self._times[slot].tolist(), strict=True))
 
     def rows(self) -> Rows:
-        """How often each page has each term."""
+        """Return the term counts, one row per page."""
         starts = np.concatenate([[0], np.cumsum([len(ids) for ids in self._ids], dtype=np.int64)])
         none: list[Any] = [np.zeros(0, np.int32)]
         columns = np.concatenate(self._ids or none).astype(np.int32)
         return Rows(starts, columns, np.concatenate(self._times or none).astype(np.int32), len(self.terms))
 
     def _name(self, bag: Bag, spell: Callable[[], dict[str, str]]) -> None:
-        """Give numbers to terms that are new."""
+        """Number the new terms."""
         new = [term for term in bag if term not in self._place]
         if not new:
             return
         if len(self.terms) + len(new) > self._most_terms:
-            if self.seen >= 2 * self._forgot_at:  # not page after page where there is nothing left to forget
+            if self.seen >= 2 * self._forgot_at:  # not on every page when there is nothing left to discard
                 self._forget()
                 self._forgot_at = self.seen
             new = new[: self._most_terms - len(self.terms)]
@@ -181,7 +181,7 @@ class Bags:
             self.urls[slot], self._ids[slot], self._times[slot] = url, ids, times
 
     def _forget(self) -> None:
-        """Terms on one page teach nothing about other pages; hostile pages have as many as they like."""
+        """Discard terms on a single page: they say nothing about others, and hostile pages have any number of them."""
         df = np.bincount(np.concatenate(self._ids), minlength=len(self.terms))
         kept = np.flatnonzero(df > 1)
         numbers = np.full(len(self.terms), -1, np.int32)
@@ -195,5 +195,5 @@ class Bags:
 
 
 def term_of(word: str) -> str:
-    """The term that a word, or a phrase, was spelled for."""
+    """Return the term of a word or a phrase."""
     return " ".join(tokens(word)) if " " in word else STEMS[word]

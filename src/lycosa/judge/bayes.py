@@ -1,4 +1,4 @@
-"""Multinomial naive Bayes, and the temperature that takes back its over-confidence."""
+"""Multinomial naive Bayes, with temperature scaling to correct its over-confidence."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,14 +6,14 @@ from numpy.typing import NDArray
 from lycosa.judge.linear import Linear
 from lycosa.judge.sparse import Rows, folds
 
-SMOOTHING = 0.1  # what each term is seen in a class before the first page; by cross-validation over 0.01, 0.1, 1
+SMOOTHING = 0.1  # additive, per term and class; chosen by cross-validation from 0.01, 0.1 and 1
 FOLDS = 3
-MOST_HELD = 2_000  # pages a fold that the temperature is fitted on: it is one number
+MOST_HELD = 2_000  # pages per fold for fitting the temperature, which is a single number
 _TEMPERATURES = np.geomspace(1, 1_000, 91)
 
 
 def fit_bayes(rows: Rows, classes: NDArray[np.intp], size: int) -> Linear:
-    """The logarithm of P(term | class) as weights, of P(class) as bias."""
+    """Fit naive Bayes: log P(term | class) as weights, log P(class) as bias."""
     weights = np.empty((rows.width, size), np.float32)
     of_class = classes[rows.row_numbers()]
     for number in range(size):
@@ -26,15 +26,15 @@ def fit_bayes(rows: Rows, classes: NDArray[np.intp], size: int) -> Linear:
 
 
 def cool(model: Linear, temperature: float) -> Linear:
-    """The same evidence, each word worth less: P(page | class) to the power of 1 / temperature. The priors stay."""
+    """Scale the evidence: P(page | class) to the power of 1 / temperature. The priors stay."""
     return Linear(model.weights / np.float32(temperature), model.bias)
 
 
 def fit_temperature(rows: Rows, classes: NDArray[np.intp], size: int, seed: int) -> float:
-    """The temperature under which pages that were not trained on are most probable; 1 or more.
+    """Return the temperature, at least 1, that maximises the likelihood of held-out pages.
 
-    Naive Bayes counts every word as an independent witness, so its posteriors crowd at 0 and 1. A few pages are easily
-    all told apart and would speak for any confidence, so none is added.
+    Naive Bayes treats every word as independent evidence, so its posteriors crowd at 0 and 1. A few pages are easily
+    separated without error and would support any confidence, so the temperature never adds confidence.
     """
     losses = np.zeros(len(_TEMPERATURES))
     for chosen, held in folds(classes, FOLDS, seed):

@@ -1,12 +1,12 @@
 """How probable is it that a page with this score is on topic? Learned from the pages seen, without labels.
 
-A score says how much of the topic's words a page has; nobody knows beforehand which score is enough. The other words of
-the pages tell (see `company.py`): where pages with a middling score read like those with a high one, a middling score
-is enough. Two views of a page, its score and its company, and a hidden class give by expectation-maximisation
+A score says how much of the topic's vocabulary a page has, but which score is enough is not known in advance. The other
+words of the pages tell (see `company.py`): if pages with a medium score read like those with a high one, a medium score
+is enough. Two views of a page, its score and its company, and a latent class yield, by expectation-maximisation,
 
     log odds of on topic = shift + slope * log odds of the score + weight * (company - middle)
 
-It starts from, and is held back by, what one would believe before any page is seen: the score is the probability.
+It starts from, and is regularised towards, the prior belief that the score is the probability.
 """
 
 from math import exp, log
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
-PRIOR_PAGES = 60.0  # the first belief weighs as much as this many pages
-PRIOR_PAIRS = 10  # with this many strong and weak pages, their company is believed half of what it says
-FITTING_DOUBT = 0.02  # in fitting no score counts as surer, so that a few do not bend the line
-LEAST_DOUBT = 1e-6  # a score is never quite 0 or 1
+PRIOR_PAGES = 60.0  # weight of the prior, in pages
+PRIOR_PAIRS = 10  # with this many strong and weak pages, their company gets half its weight
+FITTING_DOUBT = 0.02  # when fitting, scores stay this far from 0 and 1, so that a few do not bend the line
+LEAST_DOUBT = 1e-6  # keeps scores away from 0 and 1
 MOST_COMPANY = 2.0  # log odds: the other words can correct the score, not overrule it
 SLOPES = 0.3, 3.0
-THRESHOLDS = 0.15, 0.75  # the score that is worth a probability of one half, whatever the pages say
-LEAST_SPREAD = 0.05  # variance of the company in one class, so that few pages alike do not look like certainty
+THRESHOLDS = 0.15, 0.75  # bounds on the score that maps to a probability of one half
+LEAST_SPREAD = 0.05  # minimum variance of the company in a class, so that a few similar pages do not look certain
 STEPS = 20
-_GRID = np.linspace(-3.0, 3.0, 7)  # log odds of scores at which the first belief is stated
+_GRID = np.linspace(-3.0, 3.0, 7)  # log odds of the scores at which the prior is evaluated
 
 
 class Calibration(Struct, frozen=True):
-    """From score and company to a probability; as it is made, the score is the probability."""
+    """Maps score and company to a probability; by default, the score is the probability."""
 
     shift: float = 0.0
     slope: float = 1.0
@@ -38,7 +38,7 @@ class Calibration(Struct, frozen=True):
     middle: float = 0.0
 
     def probability(self, score: float, company: float | None = None) -> float:
-        """Of a page with this score; 0 if the score is. The company is left out where it is not known."""
+        """Return the probability of a page; 0 if its score is 0. An unknown company is ignored."""
         if score <= 0 or self.is_prior:
             return max(0.0, score)
         sure = min(max(score, LEAST_DOUBT), 1 - LEAST_DOUBT)
@@ -48,7 +48,7 @@ class Calibration(Struct, frozen=True):
         return 1 / (1 + exp(-odds))
 
     def probabilities(self, scores: Numbers, companies: Numbers) -> Numbers:
-        """The same for many pages; NaN stands for a company that is not known."""
+        """Return the probabilities of many pages; NaN stands for an unknown company."""
         if self.is_prior:
             return scores
         odds = self.shift + self.slope * _log_odds(scores, LEAST_DOUBT) + self._correction(companies)
@@ -61,14 +61,14 @@ class Calibration(Struct, frozen=True):
 
     @property
     def is_prior(self) -> bool:
-        """Has it learned nothing yet?"""
+        """Return whether nothing has been learned yet."""
         return not self.weight
 
 
 def fit(scores: Numbers, companies: Numbers, strong: float, weak: float) -> Calibration:
-    """The calibration that explains these pages best. `companies` is NaN where the company of a page is not known.
+    """Fit the calibration to these pages. `companies` is NaN for pages with an unknown company.
 
-    Pages with a score of at least `strong`, and of at most `weak`, show what the two classes look like.
+    Pages that score at least `strong`, or at most `weak`, serve as examples of the two classes.
     """
     weight, middle = _separation(companies[scores >= strong], companies[scores <= weak])
     if not weight:
@@ -81,7 +81,7 @@ def fit(scores: Numbers, companies: Numbers, strong: float, weak: float) -> Cali
 
 
 def _separation(strong: Numbers, weak: Numbers) -> tuple[float, float]:
-    """By linear discriminant analysis: how many log odds one unit of company is worth, and where it says nothing."""
+    """Return, by linear discriminant analysis, the log odds per unit of company and the neutral point."""
     strong, weak = strong[~np.isnan(strong)], weak[~np.isnan(weak)]
     pairs = min(len(strong), len(weak))
     if not pairs:
@@ -92,7 +92,7 @@ def _separation(strong: Numbers, weak: Numbers) -> tuple[float, float]:
 
 
 def _maximised(odds: Numbers, company: Numbers) -> tuple[float, float]:
-    """Shift and slope, by one Newton step of logistic regression for each expectation."""
+    """Return shift and slope by EM, with one Newton step of logistic regression per iteration."""
     shift, slope = 0.0, 1.0
     x = np.concatenate([odds, _GRID])
     pages = np.concatenate([np.ones(len(odds)), np.full(len(_GRID), PRIOR_PAGES / len(_GRID))])

@@ -1,4 +1,4 @@
-"""From a page to the probability of each class, and the terms that spoke for it: what the trained judges share."""
+"""From a page to class probabilities and the terms behind them: what the trained judges share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from lycosa.types import BadInput, Page, Verdict
 
 REASONS = 10
 _TINY = 1e-300
-_LARGEST = 1e9  # no training yields such a weight, and sums of larger ones may overflow
+_LARGEST = 1e9  # training never yields such a weight, and sums of larger ones may overflow
 Section = tuple[str, list[tuple[str, float]]]  # a heading, and terms with their weights, heaviest first
 
 
 class Head(Protocol):
-    """One model; with several, they vote."""
+    """One model; several models vote."""
 
     def look(self, ids: Ids, values: Floats) -> tuple[Floats, Floats]: ...
 
 
 class Facts(Struct, frozen=True):
-    """What a model file says of itself besides the arrays."""
+    """The metadata of a model file."""
 
     labels: list[str]
     terms: list[str]
@@ -37,32 +37,32 @@ class Facts(Struct, frozen=True):
     fields: Fields
     plain: bool
     heads: list[str]
-    top: list[list[tuple[str, float]]] = []  # the terms that speak most for each label
-    options: dict[str, Any] = {}  # what it was trained with
-    source: str = ""  # a digest of what it was trained on
+    top: list[list[tuple[str, float]]] = []  # the terms that count most for each label
+    options: dict[str, Any] = {}  # training options
+    source: str = ""  # digest of the training data
 
 
 class Focus(NamedTuple):
-    """Which classes are the topic, and when a page is on it."""
+    """Which classes are the topic, and when a page is on topic."""
 
     target: NDArray[np.bool_]
     threshold: float
-    hard: bool = False  # the best class must be one of the target's
+    hard: bool = False  # the best class must be a target class
 
 
 @dataclass
 class Opinion:
-    """What the heads say of one page."""
+    """The output of the heads for one page."""
 
     probabilities: NDArray[np.float64]  # heads by classes
-    rows: list[Floats]  # for each head what one unit of each term adds to each class
+    rows: list[Floats]  # for each head, what one unit of each term adds to each class
     ids: Ids
     values: Floats
 
 
 @dataclass
 class Classifier:
-    """Trained: judging needs nothing but this."""
+    """A trained classifier; judging needs nothing else."""
 
     features: Features
     heads: Sequence[Head]
@@ -83,7 +83,7 @@ class Classifier:
         return self.decide(*self.features.read(page), focus)
 
     def decide(self, ids: Ids, values: Floats, focus: Focus) -> Verdict:
-        """Relevance is the probability of the target's classes. A page without one known term is not on topic."""
+        """Judge by the probability of the target classes. A page without known terms is off topic."""
         if not ids.size:
             return Verdict()
         opinion = self.look(ids, values)
@@ -95,14 +95,14 @@ class Classifier:
         return Verdict(relevance, on_topic, self.labels[best], probabilities, self._why(opinion, focus.target))
 
     def _why(self, opinion: Opinion, target: NDArray[np.bool_]) -> dict[str, float]:
-        """The terms that moved the log-odds of the target most."""
+        """Return the terms that moved the log-odds of the target most."""
         moved = contributions(opinion, target)
         most = np.argsort(-np.abs(moved))[:REASONS]
         words = self.facts.words
         return {words[opinion.ids[place]]: float(moved[place]) for place in most.tolist()}
 
     def text_relevances(self, many: Sequence[Sequence[str]], focus: Focus) -> list[float]:
-        """The relevance of a few words, and others; of none that are known, what it is before a page is seen."""
+        """Return the relevance of several short texts; without known words, it is the prior."""
         head = self.heads[0]
         if not many:
             return []
@@ -112,7 +112,7 @@ class Classifier:
         return [agreed(probabilities @ focus.target, focus.threshold) for probabilities in opinions]
 
     def describe(self, top: int) -> list[Section]:
-        """For each class the terms that speak for it on its own training pages."""
+        """Return, for each class, the terms that count most for it on its own training pages."""
         return [(label, terms[:top]) for label, terms in zip(self.labels, self.facts.top, strict=True)]
 
     def save(self, path: Path, kind: str) -> None:
@@ -123,12 +123,12 @@ class Classifier:
 
 
 def untrained() -> Classifier:
-    """Knows no term, so every page is off topic: what a judge has before it is prepared."""
+    """Return a classifier that knows no terms, so that every page is off topic: the state before `prepare`."""
     return Classifier(Features([], np.zeros(0, np.float32), {}), [], Facts([], [], [], {}, False, []))
 
 
 def agreed(relevances: NDArray[np.float64], threshold: float) -> float:
-    """The mean of the heads in the majority, so that it is above the threshold just when most heads are."""
+    """Return the mean of the majority's heads, so that it exceeds the threshold exactly when most heads do."""
     if len(relevances) == 1:
         return float(relevances[0])
     above = relevances >= threshold
@@ -137,9 +137,9 @@ def agreed(relevances: NDArray[np.float64], threshold: float) -> float:
 
 
 def contributions(opinion: Opinion, target: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """What each term adds to the log-odds of target against rest, where this page stands; the mean of the heads.
+    """Return what each term adds to the log-odds of target against rest for this page, as the mean over the heads.
 
-    With two classes and a linear model this is exact; with more, the classes of either side count by their share.
+    With two classes and a linear model this is exact; with more, the classes on each side are weighted by their share.
     """
     moved = np.zeros(len(opinion.ids))
     for probabilities, rows in zip(opinion.probabilities, opinion.rows, strict=True):
@@ -150,7 +150,7 @@ def contributions(opinion: Opinion, target: NDArray[np.bool_]) -> NDArray[np.flo
 
 
 def load(path: Path, kind: str) -> Classifier:
-    """A saved classifier, its parts checked against each other."""
+    """Load a saved classifier and check that its parts fit together."""
     facts, arrays = model_file.load(path, kind, Facts)
     try:
         heads = [_head(name, number, arrays) for number, name in enumerate(facts.heads)]
@@ -167,7 +167,7 @@ def _head(name: str, number: int, arrays: Mapping[str, NDArray[Any]]) -> Head:
 
 
 def _check(found: Classifier) -> None:
-    """Judge a page of one term, the last: a wrong shape shows here and not in the middle of a crawl."""
+    """Judge a page that has only the last term: a wrong shape fails here instead of in the middle of a crawl."""
     facts, size = found.facts, len(found.facts.terms)
     if not facts.heads or len(facts.labels) < 2 or len(set(facts.labels)) < len(facts.labels):
         raise ValueError("too few heads or labels")

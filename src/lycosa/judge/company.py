@@ -1,7 +1,7 @@
-"""A topic is known by the company its words keep: which other words stand on pages that are full of the topic's own?
+"""A topic is known by the company its words keep: the other words on pages full of the topic's own words.
 
-A naive Bayes model over the words of two kinds of pages, strong and weak in the topic's words. Its size is fixed: a
-word counts in one of 4,096 places by its hash, so that a crawl of any length saves a few kilobytes.
+A naive Bayes model over the words of two kinds of pages, strong and weak in the topic's words. Its size is fixed: words
+are hashed into 4,096 places, so that a crawl of any length saves only a few kilobytes.
 """
 
 from base64 import b64decode, b64encode
@@ -16,27 +16,27 @@ from numpy.typing import NDArray
 from lycosa.text import STEMS, Memo
 
 PLACES = 4_096
-LEAST_PAGES = 3  # of each kind, before it says anything
-LEAST_SEEN = 2  # a word on fewer pages says nothing
-MOST_WORDS = 500  # of a page that are looked at, evenly over its text
-MOST_PAGES = 10_000  # then the oldest half is forgotten; no count outgrows 16 bits
+LEAST_PAGES = 3  # of each kind before it returns anything
+LEAST_SEEN = 2  # words on fewer pages are ignored
+MOST_WORDS = 500  # per page, sampled evenly over its text
+MOST_PAGES = 10_000  # above this, counts are halved; no count exceeds 16 bits
 
-_LOGS = np.log(np.arange(1, MOST_PAGES + 2))  # of a count and one
+_LOGS = np.log(np.arange(1, MOST_PAGES + 2))  # log of a count plus one
 
 Places = NDArray[np.intp]
 
 
 class Company:
-    """Counts on how many strong and weak pages each word stood; the topic's own words are left out."""
+    """Counts on how many strong and weak pages each word occurs; the topic's own words are left out."""
 
     def __init__(self, own: Collection[str] = ()) -> None:
         self._place = Memo(_placing(frozenset(own))).__getitem__
         self.pages = [0, 0]  # weak, strong
         self.counts = np.zeros((2, PLACES), np.uint16)
-        self._told = np.zeros((2, PLACES))  # of each place: is anything known, and the log of strong by weak pages
+        self._told = np.zeros((2, PLACES))  # per place: is anything known, and log(strong / weak)
 
     def places(self, words: Sequence[str]) -> Places:
-        """Where the words of a page are counted; of a long page not all are looked at."""
+        """Return the places of the words of a page; a long page is sampled."""
         found = set(map(self._place, words[:: len(words) // MOST_WORDS + 1]))
         found.discard(-1)
         places = np.fromiter(found, np.intp, len(found))
@@ -54,8 +54,8 @@ class Company:
         self._tell(slice(None))
 
     def of(self, places: Places) -> float | None:
-        """How much the words of a page are those of strong pages: log odds by the root of their number, since words
-        that come together do not count one by one. None where nothing can be said."""
+        """Return how much the words of a page resemble those of strong pages: log odds divided by the square root of
+        their number, since co-occurring words are not independent. None if nothing is known."""
         if min(self.pages) < LEAST_PAGES:
             return None
         number, odds = map(float, self._told[:, places].sum(axis=1))

@@ -1,4 +1,4 @@
-"""Labelled pages as counts of terms: from a folder with a sub-folder a label, or a WARC with a file of labels."""
+"""Labelled pages as term counts, from a folder with one sub-folder per label, or a WARC with a label file."""
 
 import logging
 from array import array
@@ -18,7 +18,7 @@ from lycosa.text import STEMS, words
 from lycosa.types import BadInput, Page
 from lycosa.urls import canonical
 
-ReadPages = Callable[[Path], Iterable[tuple[str, Page]]]  # a folder or a WARC to names and pages
+ReadPages = Callable[[Path], Iterable[tuple[str, Page]]]  # reads names and pages from a folder or a WARC
 _SHOWN = 5  # names in a message
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Corpus:
-    """Labelled pages, reduced at once to the counts of their terms: a hundred thousand of them fit in memory."""
+    """Labelled pages, reduced at once to their term counts, so that a hundred thousand of them fit in memory."""
 
     fields: Fields
     names: list[str] = field(default_factory=list)
@@ -55,12 +55,12 @@ class Corpus:
         self._starts.append(len(self._columns))
 
     def rows(self) -> Rows:
-        """The counts of the terms, a row a page."""
+        """Return the term counts, one row per page."""
         starts, columns = np.array(self._starts, np.int64), np.array(self._columns, np.int32)
         return Rows(starts, columns, np.array(self._counts, np.int32), len(self.terms))
 
     def readable(self) -> dict[str, str]:
-        """For each stem the word it came from most often."""
+        """Return, for each stem, the word it most often came from."""
         found: dict[str, str] = {}
         for word, _ in self.words.most_common():
             found.setdefault(STEMS[word], word)
@@ -68,14 +68,14 @@ class Corpus:
 
 
 class Source(NamedTuple):
-    """Where labelled pages are: a folder with a sub-folder a label, or a WARC and its file of labels."""
+    """Where labelled pages are: a folder with one sub-folder per label, or a WARC and its label file."""
 
     pages: Path
     labels: Path | None = None
 
 
 def sources(folder: Path, examples: str | list[str], labels: str | list[str]) -> list[Source]:
-    """What a topic's keys `examples` and `labels` name, relative to the crawl folder; all of it must be there."""
+    """Return what a topic's `examples` and `labels` name, relative to the crawl folder; all of it must exist."""
     names, label_names = as_list(examples), as_list(labels)
     if not names:
         raise ConfigError("topic.examples", "give a folder with one sub-folder a label, or a WARC")
@@ -99,7 +99,7 @@ def _find(folder: Path, name: str, key: str) -> Path:
 
 
 def labelled_pages(source: Source, read: ReadPages, nested: bool) -> Iterator[tuple[str, str, Page]]:
-    """Name, label and page. In a folder the label is the sub-folder, or if `nested` the path of folders with dots."""
+    """Yield name, label and page. In a folder the label is the sub-folder or, if `nested`, the dotted path."""
     if source.labels is None:
         for name, page in read(source.pages):
             *parents, _ = name.split("/")
@@ -109,7 +109,7 @@ def labelled_pages(source: Source, read: ReadPages, nested: bool) -> Iterator[tu
     missing = set(labels)
     for url, page in read(source.pages):
         address = canonical(url)
-        if address in missing:  # recorded twice, it is still one page
+        if address in missing:  # a page recorded twice counts once
             missing.discard(address)
             yield url, labels[address], page
     if missing:
@@ -117,7 +117,7 @@ def labelled_pages(source: Source, read: ReadPages, nested: bool) -> Iterator[tu
 
 
 def read_corpus(found: Sequence[Source], fields: Fields, read: ReadPages, nested: bool = False) -> Corpus:
-    """All labelled pages that say something; the others are named."""
+    """Read all labelled pages that have words; the others are listed as skipped."""
     corpus = Corpus(fields)
     for source in found:
         for name, label, page in labelled_pages(source, read, nested):
@@ -133,7 +133,7 @@ def _some(names: Collection[str], kind: str) -> str:
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """From the URL of a page to its label: one `url<TAB>label` a line."""
+    """Read labels by page URL: one `url<TAB>label` per line."""
     found: dict[str, str] = {}
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -151,12 +151,12 @@ def read_labels(path: Path) -> dict[str, str]:
 
 
 def as_list(value: str | list[str]) -> list[str]:
-    """A key that takes one name or several."""
+    """Normalise an option that takes one name or several."""
     return [value] if isinstance(value, str) and value else list(value)
 
 
 def digest(found: Iterable[Source]) -> str:
-    """A name for what the files say: the same wherever they lie and whenever they were copied."""
+    """Return a digest of the files' contents, independent of their location and modification time."""
     check = xxhash.xxh3_128()
     for path in (path for source in found for path in source if path):
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

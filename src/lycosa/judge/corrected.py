@@ -1,8 +1,8 @@
-"""Any judge, corrected by the labels of a person while it crawls.
+"""Any judge, corrected by a person's labels during the crawl.
 
-Without labels it is the judge itself: it hands on the same verdicts. With labels a labelled page gets the verdict of
-its label, and every other page what `correction.py` has learned from the labels. The words of each page are noted with
-its visit, so that new labels change the verdicts on all pages, whether or not the crawl stores them.
+Without labels it passes on the judge's verdicts unchanged. With labels, a labelled page gets the verdict of its label,
+and every other page is corrected by what `correction.py` has learned from the labels. The words of each page are stored
+with its visit, so that new labels change the verdicts on all pages, whether or not the crawl stores them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,16 +18,16 @@ from msgspec.structs import replace
 from lycosa.judge.correction import MOST_LABELS, PLACES, Correction, Places, boundary, fit, places, rarities
 from lycosa.types import Judge, Learns, Notebook, Notes, Page, Remembers, Revises, Verdict, Visit
 
-LABELS = "(labels)"  # in the reasons of a verdict: what they have added to the relevance
+LABELS = "(labels)"  # in the reasons of a verdict: what the labels added to the relevance
 _PAGE, _TAUGHT = "labels page ", "labels taught"  # keys of notes
-_AT_ONCE = 1_000  # pages that are judged again together
-_NOTICEABLE = 1e-3  # a smaller change of the relevance is not told
-_LEAST_PROBABILITY = 1e-3  # of a class that is noted
-_REFIT_SHARE = 0.1  # labelled pages that were fetched since the last fit, of all labels in it, that make another
+_AT_ONCE = 1_000  # pages judged again per batch
+_NOTICEABLE = 1e-3  # smaller changes in relevance are not reported
+_LEAST_PROBABILITY = 1e-3  # of a class to be stored
+_REFIT_SHARE = 0.1  # refit when the labelled pages fetched since the last fit reach this share of the labels in it
 
 
 class Seen(Struct, frozen=True, array_like=True):
-    """A page and what the judge said of it before any correction."""
+    """A page and the judge's verdict before any correction."""
 
     relevance: float
     on_topic: bool
@@ -45,7 +45,7 @@ class Seen(Struct, frozen=True, array_like=True):
 
 
 class Stored(Struct, frozen=True, array_like=True):
-    """What `Taught` looks like in a note."""
+    """The stored form of `Taught`."""
 
     labels: dict[str, bool]
     fitted: int
@@ -58,7 +58,7 @@ class Taught(NamedTuple):
     """The labels, and what was learned from those whose pages have been fetched."""
 
     labels: Mapping[str, bool]
-    fitted: int = 0  # labels that were learned from
+    fitted: int = 0  # number of labels learned from
     correction: Correction | None = None
 
 
@@ -69,19 +69,19 @@ _encode = msgspec.msgpack.Encoder().encode
 
 @dataclass
 class Corrected:
-    """Does everything that the judge inside can do; words alone, as those of a link, it judges as the judge inside."""
+    """Wraps a judge and offers all its methods; short texts, such as those of links, are judged without correction."""
 
     inner: Any
     taught_: Taught = field(init=False, repr=False, default=Taught({}))
-    before_: Taught | None = field(init=False, repr=False, default=None)  # what stored verdicts were given by, if other
-    flipped_: int = field(init=False, repr=False, default=0)  # verdicts that the last change of labels has reversed
+    before_: Taught | None = field(init=False, repr=False, default=None)  # source of the stored verdicts, if different
+    flipped_: int = field(init=False, repr=False, default=0)  # verdicts reversed by the last change of labels
     unfitted_: int = field(init=False, repr=False, default=0)  # labelled pages fetched since the last fit
     late_: dict[str, Verdict] = field(init=False, repr=False, default_factory=dict)  # pages judged before a change
     read_: dict[int, tuple[Page, Verdict, Places]] = field(init=False, repr=False, default_factory=dict)  # not learned
     notes_: Notebook | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        """The other methods of the judge become its own: isinstance() looks for them."""
+        """Expose the judge's other methods as attributes, since isinstance() checks for them."""
         for name in dir(type(self.inner)):
             if not name.startswith("_") and not hasattr(type(self), name) and callable(getattr(type(self.inner), name)):
                 setattr(self, name, getattr(self.inner, name))
@@ -103,7 +103,7 @@ class Corrected:
         return correct(page.url, verdict, found, self.taught_)
 
     def learn(self, visit: Visit) -> None:
-        """Let the judge inside learn from its own verdict, and note the page."""
+        """Let the wrapped judge learn from its own verdict, and store the page."""
         read = self.read_.pop(id(visit.page), None)
         verdict = read[1] if read else visit.verdict
         if self.learns_:
@@ -123,7 +123,7 @@ class Corrected:
                 self._teach(self.taught_.labels)
 
     def teach(self, labels: Mapping[str, bool]) -> None:
-        """All labels there are now, at the start and whenever some are new; `revised` tells what that changes."""
+        """Set all current labels, at the start and whenever there are new ones; `revised` returns the changes."""
         if self.notes_ and not self.taught_.labels:
             self.recall(self.notes_)
         known = sum(1 for _ in self._labelled(labels))
@@ -132,12 +132,12 @@ class Corrected:
             self._teach(labels)
 
     def recall(self, notes: Notes) -> None:
-        """What the labels had taught it when the notes were last written."""
+        """Restore what the labels had taught when the notes were last written."""
         if note := notes.noted(_TAUGHT):
             self.taught_ = _read(_stored(note))
 
     def revised(self) -> list[tuple[str, Verdict]]:
-        """What the judge inside has changed its mind about, and what new labels change."""
+        """Return the verdicts changed by the wrapped judge or by new labels."""
         found = dict(self._inner_revised())
         found.update(self.late_)
         self.late_ = {}
@@ -146,7 +146,7 @@ class Corrected:
             found.update(self._compared(before, self.taught_))
         return [*found.items()]
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- internals ----------------------------------------------------------------------------------------------------
 
     def _inner_revised(self) -> Iterator[tuple[str, Verdict]]:
         for url, verdict in self.revises_.revised() if self.revises_ else ():
@@ -165,13 +165,13 @@ class Corrected:
         self.notes_.keep(_PAGE + url, _encode(Seen(*told, found)))
 
     def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[bool, Seen]]:
-        """Labels whose pages have been fetched."""
+        """Yield the labels whose pages have been fetched."""
         for url, on_topic in labels.items() if self.notes_ else ():
             if note := self.notes_.noted(_PAGE + url):  # type: ignore[union-attr]
                 yield on_topic, _seen(note)
 
     def _pages(self) -> Iterator[list[tuple[str, Seen]]]:
-        """All pages, some at a time."""
+        """Yield all pages in batches."""
         rows = ((url, _seen(note)) for url, note in (self.notes_.notes(_PAGE) if self.notes_ else ()))
         while some := list(islice(rows, _AT_ONCE)):
             yield some
@@ -190,7 +190,7 @@ class Corrected:
             self.notes_.keep(_TAUGHT, _encode(_written(self.taught_)))
 
     def _surveyed(self) -> tuple[Any, float]:
-        """How rare each word is, and where the judge draws the line."""
+        """Return how rare each word is, and the judge's threshold."""
         counts, number, least_on, most_off = np.zeros(PLACES, np.int64), 0, 1.0, 0.0
         for some in self._pages():
             counts += np.bincount(np.concatenate([seen.found() for _, seen in some]), minlength=PLACES)
@@ -214,12 +214,12 @@ def _differs(one: Verdict, other: Verdict) -> bool:
 
 
 def has_noted(notes: Notes) -> bool:
-    """Are there pages whose verdicts labels can change? Versions before labels noted none."""
+    """Return whether there are pages whose verdicts labels can change; versions without labels stored none."""
     return any(True for _ in notes.notes(_PAGE))
 
 
 def correct(url: str, verdict: Verdict, found: Places, by: Taught) -> Verdict:
-    """What the labels make of a verdict."""
+    """Correct a verdict by the labels."""
     if (label := by.labels.get(url)) is not None:
         return _told(verdict, float(label), label, "by a label")
     if by.correction is None:

@@ -1,11 +1,11 @@
-"""What a few labels say about the verdicts of a judge: a logistic regression on top of it.
+"""Learn from a few labels how to correct the verdicts of a judge: a logistic regression on top of it.
 
-The log odds of a page are those that the judge gives, plus what its words add. The prior believes the judge, so that a
-handful of labels moves similar pages only, and soft targets keep a few wrong labels from doing harm. Words count in one
-of 4,096 places by the hash of their stem.
+The log odds of a page are those given by the judge plus what its words add. The prior trusts the judge, so that a
+handful of labels moves only similar pages, and soft targets keep a few wrong labels from doing harm. Stems are hashed
+into 4,096 places.
 
-With fewer labels than places the regression is fitted in the space of the labels (as a Gaussian process with a linear
-kernel): a hundred labels take some milliseconds.
+With fewer labels than places, the regression is fitted in the space of the labels (as a Gaussian process with a linear
+kernel): a hundred labels take a few milliseconds.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +20,11 @@ from lycosa.text import STEMS, Memo, words
 from lycosa.types import Page, Verdict
 
 PLACES = 4_096
-MOST_WORDS = 300  # of a page that are looked at, evenly over its text
-MOST_LABELS = 1_000  # that are learned from, the latest
-MOST_ODDS = 4.0  # log odds beyond this are not taken at their word
-SURE = 0.95  # how far a label is believed
-WORDS, SLOPE, SHIFT = 30.0, 0.1, 1.0  # prior variances: of the words together, of the judge's weight, of the constant
+MOST_WORDS = 300  # per page, sampled evenly over its text
+MOST_LABELS = 1_000  # learned from: the latest
+MOST_ODDS = 4.0  # log odds are clipped to this
+SURE = 0.95  # how far a label is trusted
+WORDS, SLOPE, SHIFT = 30.0, 0.1, 1.0  # prior variances: all words together, judge's weight, constant
 
 _MOST_STEPS, _SMALL = 100, 1e-9
 _SIZES = [0.5**power for power in range(12)]
@@ -42,7 +42,7 @@ _PLACE: Callable[[str], int] = Memo(_place).__getitem__
 
 
 def places(page: Page) -> Places:
-    """Where the words of a page are counted, in order."""
+    """Return the places of the words of a page, sorted."""
     text = page.words
     found = set(map(_PLACE, text[:: len(text) // MOST_WORDS + 1]))
     found.update(map(_PLACE, words(page.title)[:20]))
@@ -51,15 +51,15 @@ def places(page: Page) -> Places:
 
 
 def boundary(least_on: float, most_off: float) -> float:
-    """The relevance that parts pages on topic from the others: one half wherever that fits what was seen."""
+    """Return the relevance that separates pages on topic from the others: one half if that fits what was seen."""
     if most_off >= least_on:  # the judge decides by more than a threshold
         return least_on
     return 0.5 if most_off < 0.5 <= least_on else (least_on + most_off) / 2
 
 
 def margin(relevance: float, on_topic: bool, threshold: float) -> float:
-    """How far the judge is from changing its mind, in log odds: positive for a page on topic, whatever its relevance,
-    since some judges decide by more than a threshold."""
+    """Return how far the judge is from the opposite verdict, in log odds: positive for a page on topic whatever its
+    relevance, since some judges decide by more than a threshold."""
     far = abs(_log_odds(relevance) - _log_odds(threshold))
     return far if on_topic else -far
 
@@ -75,12 +75,12 @@ class Correction(NamedTuple):
 
     boundary: float  # the judge's own threshold
     shift: float
-    slope: float  # of the judge's own margin, beyond 1
-    rarity: NDArray[np.float32]  # of each place; common words say nothing
+    slope: float  # of the judge's margin, in excess of 1
+    rarity: NDArray[np.float32]  # of each place; common words carry no information
     worth: NDArray[np.float32]  # what a place adds to the log odds of a page of length 1
 
     def of(self, verdict: Verdict, found: Places) -> tuple[float, bool]:
-        """The relevance of a page, and whether it is on topic."""
+        """Return the relevance of a page, and whether it is on topic."""
         weights = self.rarity[found]
         told = float(weights @ self.worth[found]) / (float(weights @ weights) ** 0.5 or 1.0)
         before = margin(verdict.relevance, verdict.on_topic, self.boundary)
@@ -89,7 +89,7 @@ class Correction(NamedTuple):
 
 
 def rarities(counts: NDArray[np.int64], pages: int) -> NDArray[np.float32]:
-    """Inverse document frequency, from the number of pages that have a word in each place."""
+    """Return the inverse document frequency of each place, from the number of pages with a word in it."""
     return np.log((pages + 1) / (np.minimum(counts, pages) + 1)).astype(np.float32)
 
 
@@ -100,7 +100,7 @@ def fit(
     rarity: NDArray[np.float32],
     threshold: float = 0.5,
 ) -> Correction:
-    """The most probable correction, by Newton's method."""
+    """Fit the most probable correction by Newton's method."""
     margins = np.array([margin(verdict.relevance, verdict.on_topic, threshold) for verdict in verdicts])
     rows = np.zeros((len(pages), PLACES), np.float32)
     for row, found in zip(rows, pages, strict=True):
@@ -113,7 +113,7 @@ def fit(
 
 
 def _maximum(kernel: Numbers, prior: Numbers, targets: Numbers) -> Numbers:
-    """How hard each label pulls at the log odds: Newton's method, with shorter steps where it would overshoot."""
+    """Return the pull of each label on the log odds, by Newton's method with damped steps."""
 
     def loss(pull: Numbers) -> float:
         moved = kernel @ pull

@@ -1,4 +1,4 @@
-"""On topic is what looks like the pages you labelled: the probability of the target labels, learned from examples."""
+"""On topic is what resembles the labelled pages: the probability of the target labels, learned from examples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,23 +21,23 @@ from lycosa.judge.training import load_or_train, train
 from lycosa.types import Page, Verdict
 
 POSITIVE = "positive"
-LEAST_EXAMPLES = 2  # of the target, and of the rest: one to train on while the other is held back
+LEAST_EXAMPLES = 2  # of the target, and of the rest: one to train on while the other is held out
 VOTERS = ("nb", "svm", "mlp")
 
 
 @dataclass
 class Examples:
-    """Labelled pages in, a linear model (or a small net, or a vote) out."""
+    """Trains a linear model (or a small neural network, or a vote) on labelled pages."""
 
     KIND: ClassVar[str] = "examples"
 
-    examples: str | list[str]  # a folder with one sub-folder a label, or WARCs
-    labels: str | list[str] = ""  # for each WARC a file of url<TAB>label
-    target: list[str] = field(default_factory=list)  # the labels that are on topic; `positive` if there is one
+    examples: str | list[str]  # a folder with one sub-folder per label, or WARCs
+    labels: str | list[str] = ""  # a file of url<TAB>label for each WARC
+    target: list[str] = field(default_factory=list)  # the labels that are on topic; default `positive`, if it exists
     model: Literal["nb", "svm", "logistic", "mlp", "vote"] = "logistic"
-    features: Annotated[int, Meta(ge=0)] = 2_000  # terms kept by chi-squared; 0: all
+    features: Annotated[int, Meta(ge=0)] = 2_000  # terms selected by chi-squared; 0: all
     fields: Fields = field(default_factory=FIELDS.copy)
-    negatives: Annotated[float, Meta(gt=0)] | Literal["all"] = "all"  # drawn from the other labels, for each positive
+    negatives: Annotated[float, Meta(gt=0)] | Literal["all"] = "all"  # sampled from the other labels, per positive
     threshold: Annotated[float, Meta(gt=0, lt=1)] = 0.5
     seed: int = 0
     classifier_: Classifier = field(init=False, repr=False, default_factory=untrained)
@@ -61,7 +61,7 @@ class Examples:
         return self.classifier_.describe(top)
 
     def recipe(self) -> dict[str, Any]:
-        """The target decides what is learned only if it decides which pages are drawn."""
+        """Return the options; the target matters for training only if it affects which pages are sampled."""
         drawn = {} if self.negatives == "all" else {"negatives": self.negatives, "target": sorted(self.target)}
         return {"model": self.model, "features": self.features, "fields": self.fields, "seed": self.seed, **drawn}
 
@@ -111,7 +111,7 @@ class Examples:
                 return fit_logistic(rows, classes, size)
 
     def _draw(self, labels: NDArray[np.str_], chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-        """All positives, and as many of the others for each as `negatives` says."""
+        """Return all positives and, for each, as many of the others as `negatives` says."""
         positive = np.isin(labels, self._wanted())
         others = np.random.default_rng(self.seed).permutation(chosen[~positive])
         wanted = max(LEAST_EXAMPLES, round(float(self.negatives) * positive.sum()))

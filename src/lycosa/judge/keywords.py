@@ -1,8 +1,8 @@
 """How much is the page about these words and phrases? A judge that needs no training.
 
-Each word alone gives a page a score s by its BM25 saturation, 0 to 1. A page is irrelevant as far as all words fail,
-and a longer list asks for a little more: score = 1 - prod (1 - s_i) ** (1 / sqrt(number of words)). What a score is
-worth is learned from the pages of the crawl (`calibration.py`), so that the relevance is a probability.
+Each word alone gives a page a score s by BM25 saturation, 0 to 1. A page is irrelevant to the extent that all words
+fail, and a longer list demands slightly more: score = 1 - prod (1 - s_i) ** (1 / sqrt(number of words)). What a score
+is worth is learned from the pages of the crawl (`calibration.py`), so that the relevance is a probability.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,21 +24,21 @@ from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
 
 TYPICAL_WORDS = 500  # a page of this length is neither short nor long
-FULL_TIMES = 20  # tf-idf: so many mentions on a typical page are all one can ask for
-STRONG = 0.6  # scores from here on, and up to half of it, show what pages on and off topic look like
+FULL_TIMES = 20  # tf-idf: mentions on a typical page at which the score saturates
+STRONG = 0.6  # pages that score at least this are examples of on topic, those up to half of it of off topic
 LEAST_STRONG, BEST_SHARE = (
     0.25,
     0.05,
-)  # where no score is that high, the best twentieth of the pages with a word shows it
-TOLD = 0.005  # a change of the relevance of a page that is worth telling
+)  # if no score is that high, the top 5 % of the pages with a word are the examples
+TOLD = 0.005  # smallest change in the relevance of a page that is reported
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
-FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and between two at most
+FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and upper bound between two
 NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes
-WORST_SHARE = 0.15  # where hardly any score is that low, this share is weak
-LEAST_OFF, SURELY_OFF = 10, 0.25  # pages off topic that tell how common a word is, and the most probable of them
-MOST_COMMON = 5.0  # mentions on a typical page off topic that a word may lose
-MANY_ALIKE = 200  # strong pages, or weak ones, after which few of the next teach what their words are
-MOST_URL = 300  # characters of a URL that is worth remembering
+WORST_SHARE = 0.15  # if hardly any score is that low, this share counts as weak
+LEAST_OFF, SURELY_OFF = 10, 0.25  # pages off topic needed to tell how common a word is, and their maximum probability
+MOST_COMMON = 5.0  # upper bound on the mentions subtracted for being common on pages off topic
+MANY_ALIKE = 200  # strong pages, or weak ones, after which only some are learned from
+MOST_URL = 300  # characters; longer URLs are not remembered
 SHOWN = 10
 
 
@@ -51,12 +51,12 @@ class Weights(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Remembered(NamedTuple):
-    """A page that was judged: all that is needed to judge it again."""
+    """A judged page: all that is needed to judge it again."""
 
-    url: str  # as it was asked for; empty where the verdict will not be revised
+    url: str  # as requested; empty if the verdict will not be revised
     mentions: tuple[tuple[int, float], ...]
     company: float | None
-    on_topic: bool  # as it was last told, and so was its relevance
+    on_topic: bool  # as last reported, like its relevance
     relevance: float
 
 
@@ -64,22 +64,22 @@ class Reading(NamedTuple):
     """What was found on a page."""
 
     page: Page
-    mentions: tuple[tuple[int, float], ...]  # place of the term, and how often it stands there
-    places: Places | None  # of its words in the company; None if nobody asked
+    mentions: tuple[tuple[int, float], ...]  # number of the term, and how often it occurs
+    places: Places | None  # of its words in the company; None if not needed
     company: float | None
 
 
 @dataclass
 class Keywords:
-    """A page is on topic if it says enough of `words`; an entry with a leading minus speaks against the page.
+    """A page is on topic if it has enough of `words`; an entry with a leading minus counts against the page.
 
-    With `adapt` the judge learns while it crawls what a score is worth, and relevance is a probability. Without, the
-    relevance is the score, and a page always gets the same verdict. The threshold is always obeyed as it is.
+    With `adapt`, the judge learns during the crawl what a score is worth, and relevance is a probability. Without it,
+    the relevance is the score, and a page always gets the same verdict. The threshold is always applied as given.
     """
 
     words: list[str]
     model: Literal["bm25", "tfidf"] = "bm25"
-    k1: float = 3.0  # so many mentions on a typical page are worth half of what endless ones are
+    k1: float = 3.0  # mentions on a typical page that are worth half the maximum
     b: float = 0.5  # 0: a long page needs no more mentions than a short one; 1: in proportion to its length
     weights: Weights = field(default_factory=Weights)
     threshold: float = 0.5
@@ -98,8 +98,8 @@ class Keywords:
     pages_: int = field(init=False, repr=False, default=0)
     next_fit_: int = field(init=False, repr=False, default=FIRST_FIT)
     version_: int = field(init=False, repr=False, default=1)
-    told_: int = field(init=False, repr=False, default=1)  # the version whose verdicts were given by `revised`
-    last_: Reading | None = field(init=False, repr=False, default=None)  # of the page judged last, to read it once
+    told_: int = field(init=False, repr=False, default=1)  # the version whose verdicts `revised` has returned
+    last_: Reading | None = field(init=False, repr=False, default=None)  # of the last page judged, to read it only once
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Check the options and compile the phrases; no file is read."""
@@ -112,12 +112,12 @@ class Keywords:
         self.common_ = [0.0] * len(wanted)
 
     async def judge(self, page: Page) -> Verdict:
-        """Relevance from text, title and address; the reasons in `why` sum to it, unless there are more than ten."""
+        """Judge by text, title and URL; the reasons in `why` sum to the relevance, unless there are more than ten."""
         self.last_ = reading = self._read(page)
         return self._verdict(reading.mentions, reading.company)
 
     def learn(self, visit: Visit) -> None:
-        """Remember the page and, now and then, see anew what the scores are worth."""
+        """Remember the page and recalibrate the scores from time to time."""
         if not self.adapt or not visit.digest or visit.duplicate_of or visit.reply.error:
             return
         last, verdict = self.last_, visit.verdict
@@ -141,7 +141,7 @@ class Keywords:
             self._fit()
 
     def revised(self) -> list[tuple[str, Verdict]]:
-        """URL and new verdict of the remembered pages of which the judge thinks otherwise now. Once."""
+        """Return URL and new verdict of the remembered pages whose verdict has changed, once."""
         if self.told_ == self.version_:
             return []
         self.told_ = self.version_
@@ -157,7 +157,7 @@ class Keywords:
         return found
 
     def relevance_of(self, words: Sequence[str], telling: set[str] | None = None) -> float:
-        """What a few words, an anchor or the words around it, say of the page behind them."""
+        """Estimate from a few words, an anchor or the words around it, the relevance of the page behind the link."""
         mentions = self._in_text(words, telling)
         if not mentions:
             return 0.0
@@ -170,12 +170,12 @@ class Keywords:
         return for_it * (1 - self._against(mentions)[0])
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
-        """The same for all links of a page, of which most say nothing that is looked for: one look tells."""
+        """Like `relevance_of`, for all links of a page: a single check rules out most, which have none of the words."""
         telling = self.phrases_.among(set().union(*many))
         return [0.0 if telling.isdisjoint(words) else self.relevance_of(words, telling) for words in many]
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
-        """What is looked for and how much it weighs, and what is ruled out."""
+        """Return the wanted terms with their weights, and the unwanted ones."""
         sections = [
             ("looked for", [(term, 1 / (1 + common)) for term, common in zip(self.wanted_, self.common_, strict=True)]),
             ("ruled out", [(term, -1.0) for term in self.unwanted_]),
@@ -183,7 +183,7 @@ class Keywords:
         return [(heading, rows[:top]) for heading, rows in sections if rows]
 
     def save(self) -> dict[str, Any]:
-        """What was learned, some twenty kilobytes; few URLs are so long that it becomes a hundred."""
+        """Return what was learned, about twenty kilobytes; a hundred at most, if many URLs are long."""
         own = {name: getattr(self, f"{name}_") for name in _SIMPLE}
         kept = {"words": self.names_, "common": self.common_[:], "seen": self.seen_[:]}
         learned = self.calibration_
@@ -191,7 +191,7 @@ class Keywords:
         return {**own, **kept, "calibration": parts, "company": self.company_.save()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` gave; with other words there is nothing to go on from."""
+        """Resume from what `save` returned; if the words have changed, start from scratch."""
         if state["words"] != self.names_:
             return
         for name in _SIMPLE:
@@ -216,11 +216,11 @@ class Keywords:
                 raise ConfigError("topic.weights", f"{name} = {getattr(self.weights, name)} is not between 0 and 1e9")
 
     def _is_taught(self, strong: bool) -> bool:
-        """Do the words of one more such page count? Of many alike one in four will do."""
+        """Return whether to learn from another such page: after many, one in four is enough."""
         return self.company_.pages[strong] < MANY_ALIKE or self.pages_ % 4 == 0
 
     def _read(self, page: Page) -> Reading:
-        """The company of a page without any of the words cannot make it relevant, so nobody looks for it."""
+        """Read a page. Its company is skipped if it has none of the words, since then it cannot be relevant."""
         mentions = tuple(self._mentions(page).items())
         if not mentions or not self.adapt:
             return Reading(page, mentions, None, None)
@@ -228,7 +228,7 @@ class Keywords:
         return Reading(page, mentions, places, self.company_.of(places))
 
     def _mentions(self, page: Page) -> dict[int, float]:
-        """How often each term that occurs would stand in the text, had the page the typical length and no title."""
+        """Return how often each term found would occur in the text if the page had the typical length and no title."""
         mentions = self._in_text(page.words)
         url = unquote(page.url) if "%" in page.url else page.url
         for text, weight in ((page.title, self.weights.title), (url, self.weights.url)):
@@ -254,7 +254,7 @@ class Keywords:
         return Verdict(relevance, on_topic, why={name: why[name] for name in largest if why[name]}, model=version)
 
     def _score(self, mentions: Iterable[tuple[int, float]]) -> tuple[float, dict[int, float]]:
-        """How much of the words a page has, 0 to 1, and the part of each term in it."""
+        """Return how much of the words a page has, 0 to 1, and the contribution of each term."""
         times = dict(mentions)
         number = len(self.wanted_)
         above = {place: max(0.0, x - self.common_[place]) for place, x in times.items() if place < number}
@@ -269,15 +269,15 @@ class Keywords:
 
     @property
     def _root(self) -> float:
-        """What the worth of each term is divided by: of a longer list a page has to say more."""
+        """Return the divisor of each term's worth: the longer the list, the more a page has to contain."""
         return sqrt(len(self.wanted_)) if self.model == "bm25" else float(len(self.wanted_))
 
     def _worth(self, times: float) -> float:
-        """What so many mentions of one term are worth, as -log(1 - probability), or as a share for tf-idf."""
+        """Return the worth of a number of mentions of one term, as -log(1 - probability), or as a share for tf-idf."""
         return log1p(times / self.k1) if self.model == "bm25" else min(log1p(times) / log1p(FULL_TIMES), 1.0)
 
     def _fit(self) -> None:
-        """Calibrate anew; if that changes next to nothing, all stays as it was."""
+        """Recalibrate; if that changes next to nothing, keep the old calibration."""
         times = self._times()
         companies = self._companies()
         before = self.calibration_.probabilities(self._scores(times, self.common_), companies)
@@ -299,7 +299,7 @@ class Keywords:
         return np.array([nan if one.company is None else one.company for one in self.seen_])
 
     def _times(self) -> Numbers:
-        """Mentions on the remembered pages: a row for each page, a column for each term."""
+        """Return the mentions on the remembered pages: a row for each page, a column for each term."""
         times = np.zeros((len(self.seen_), len(self.names_)))
         found = [(row, *mention) for row, one in enumerate(self.seen_) for mention in one.mentions]
         if found:
@@ -308,7 +308,7 @@ class Keywords:
         return times
 
     def _scores(self, times: Numbers, common: Sequence[float]) -> Numbers:
-        """The same as `_score`, for many pages at once."""
+        """Like `_score`, for many pages at once."""
         number = len(self.wanted_)
         above = np.maximum(0.0, times[:, :number] - common)
         if self.model == "bm25":
@@ -319,9 +319,9 @@ class Keywords:
         return found
 
     def _common(self, times: Numbers, off: NDArray[np.bool_]) -> list[float]:
-        """How often each term stands on the typical page off topic: a menu that has it on every page says nothing.
+        """Return how often each term occurs on the typical page off topic: a menu on every page says nothing.
 
-        Where no page stands out from that, it is not the menu that is common but the topic.
+        If no page stands out from that, it is the topic that is common, not a menu.
         """
         if off.sum() < LEAST_OFF:
             return self.common_
@@ -330,11 +330,11 @@ class Keywords:
         return found if self._scores(times, found).max() >= 0.5 else [0.0] * number
 
 
-_SIMPLE = ("pages", "next_fit", "version", "told", "strong", "weak")  # what is saved as it is
+_SIMPLE = ("pages", "next_fit", "version", "told", "strong", "weak")  # saved as is
 
 
 def _extremes(scores: Numbers) -> tuple[float, float]:
-    """From which score on, and up to which, pages show what is on topic and what is not."""
+    """Return the scores above and below which pages are examples of on topic and off topic."""
     told = scores[scores > 0]
     best = float(np.quantile(told, 1 - BEST_SHARE)) if told.size >= LEAST_OFF else STRONG
     strong, worst = min(STRONG, max(LEAST_STRONG, best)), float(np.quantile(scores, WORST_SHARE))
@@ -342,7 +342,7 @@ def _extremes(scores: Numbers) -> tuple[float, float]:
 
 
 def _any_of(evidence: Mapping[int, float]) -> tuple[float, dict[int, float]]:
-    """The probability that one of several independent causes is enough, each given as -log(1 - its probability)."""
+    """Return the probability that any of several independent causes suffices, each given as -log(1 - probability)."""
     total = sum(evidence.values())
     if not total:
         return 0.0, {}
@@ -351,7 +351,7 @@ def _any_of(evidence: Mapping[int, float]) -> tuple[float, dict[int, float]]:
 
 
 def _split(entries: Iterable[str]) -> tuple[dict[tuple[str, ...], str], dict[tuple[str, ...], str]]:
-    """Wanted and unwanted terms: what to match, and how the user wrote it. Forms of one word are one term."""
+    """Return wanted and unwanted terms: what to match, and how the user wrote it. Forms of one word are one term."""
     wanted: dict[tuple[str, ...], str] = {}
     unwanted: dict[tuple[str, ...], str] = {}
     for entry in entries:

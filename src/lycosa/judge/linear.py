@@ -1,6 +1,6 @@
-"""Models that are one weight a term and class: logistic regression and the linear support-vector machine.
+"""Models with one weight per term and class: logistic regression and the linear support-vector machine.
 
-scikit-learn is needed to train them; a trained one is a matrix, and numpy is enough to use it.
+Training needs scikit-learn; a trained model is a matrix, and using it needs only numpy.
 """
 
 import warnings
@@ -29,14 +29,14 @@ class Linear:
     bias: Floats
 
     def look(self, ids: Ids, values: Floats) -> tuple[Floats, Floats]:
-        """The score of each class, and what one unit of each term adds to it."""
+        """Return the score of each class, and what one unit of each term adds to it."""
         rows = self.weights[ids]
         return values @ rows + self.bias, rows
 
 
 @contextmanager
 def training(model: str) -> Iterator[None]:
-    """scikit-learn is an extra, and says more on the screen than a reader of ours needs."""
+    """Check that scikit-learn, an optional extra, is installed, and silence its warnings."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -49,7 +49,7 @@ def training(model: str) -> Iterator[None]:
 
 
 def fit_logistic(rows: Rows, classes: NDArray[np.intp], size: int) -> Linear:
-    """Multinomial logistic regression: over all labels at once it orders better than target against the rest."""
+    """Fit multinomial logistic regression: over all labels at once it ranks better than target against the rest."""
     with training("logistic"):
         from sklearn.linear_model import LogisticRegression
 
@@ -58,9 +58,8 @@ def fit_logistic(rows: Rows, classes: NDArray[np.intp], size: int) -> Linear:
 
 
 def fit_svm(rows: Rows, classes: NDArray[np.intp], size: int, seed: int) -> Linear:
-    """One machine a label, each against the rest; their margins become probabilities by a logistic regression
-    on margins of pages that the machine was not shown (Platt's method, for many classes). Both steps are linear,
-    so the outcome is one matrix."""
+    """Fit one SVM per label against the rest; a logistic regression on the margins of held-out pages turns them into
+    probabilities (Platt's method, for many classes). Both steps are linear, so the result is one matrix."""
     with training("svm"):
         from sklearn.linear_model import LogisticRegression
 
@@ -81,7 +80,7 @@ def _machines(matrix: Any, classes: NDArray[np.intp], size: int) -> Linear:
 
 
 def _linear(model: Any, width: int, size: int) -> Linear:
-    """The matrix of a scikit-learn model; with two classes it has one column, with a class unseen none for it."""
+    """Return the matrix of a scikit-learn model, which has one column for two classes and none for an unseen class."""
     weights, bias = np.zeros((width, size), np.float32), np.full(size, -1.0, np.float32)
     if len(model.classes_) == 2:
         first, second = model.classes_

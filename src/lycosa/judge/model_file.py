@@ -1,4 +1,4 @@
-"""A trained judge as a file: plain numbers and words, checked before use, so that a stranger's model runs no code.
+"""A trained judge as a file: plain numbers and words, validated before use, so that an untrusted model runs no code.
 
     magic (8) | format (u32) | header length (u64) | header, JSON | arrays, raw | xxh3 of all before (8)
 
@@ -25,7 +25,7 @@ Facts = TypeVar("Facts", bound=msgspec.Struct)
 Type = Literal["<f4", "<f8", "<i4"]
 Arrays = dict[str, NDArray[Any]]
 
-_MAGIC = b"\x89LYCOSA\n"  # no text file begins so, and a copy that changes line ends shows
+_MAGIC = b"\x89LYCOSA\n"  # no text file starts like this, and line-ending conversion is detected
 _START = struct.Struct("<8sIQ")
 _CHECK = struct.Struct("<Q")
 
@@ -46,7 +46,7 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 def save(path: Path, kind: str, facts: msgspec.Struct, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write the whole file or nothing: a reader never sees half a model."""
+    """Write the file atomically: a reader never sees half a model."""
     plain = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
     shapes = [_Shape(name, cast(Type, array.dtype.str), list(array.shape)) for name, array in plain.items()]
     if odd := {item.type for item in shapes} - set(get_args(Type)):
@@ -60,7 +60,7 @@ def save(path: Path, kind: str, facts: msgspec.Struct, arrays: Mapping[str, NDAr
 
 
 def load(path: Path, kind: str, facts: type[Facts]) -> tuple[Facts, Arrays]:
-    """What was saved, or one line that says why the file is refused."""
+    """Load a saved model, or raise an error that says in one line why the file is rejected."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -92,7 +92,7 @@ def _header(path: Path, data: bytes) -> tuple[_Header, int]:
 
 
 def _arrays(path: Path, data: bytes, shapes: list[_Shape], start: int) -> Arrays:
-    """The checksum only says that the bytes are those once written: whoever wrote them may still mean harm."""
+    """Read the arrays. The checksum proves only that the bytes are intact, not that their author is trustworthy."""
     if any(min(item.shape, default=0) < 0 for item in shapes):
         raise BadInput(f"{path}: damaged: an array of negative size")
     if start + sum(item.size_bytes() for item in shapes) != len(data) - _CHECK.size:

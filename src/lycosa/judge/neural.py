@@ -1,4 +1,4 @@
-"""A small neural net: one hidden layer of rectified units. scikit-learn trains it, numpy is enough to use it."""
+"""A small neural network: one hidden layer of rectified units. Training needs scikit-learn, using it only numpy."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from lycosa.judge.linear import training
 from lycosa.judge.sparse import Rows
 
 HIDDEN = 16
-ENOUGH_TO_VALIDATE = 1_000  # pages; with fewer, a part held out to know when to stop would be missed in training
+ENOUGH_TO_VALIDATE = 1_000  # pages; with fewer, a validation set for early stopping would be missed in training
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Network:
     out_bias: Floats
 
     def look(self, ids: Ids, values: Floats) -> tuple[Floats, Floats]:
-        """The score of each class, and what one unit of each term adds to it where this page stands."""
+        """Return the score of each class, and what one unit of each term adds to it for this page."""
         rows = self.weights[ids]
         hidden = values @ rows + self.bias
         awake = (hidden > 0).astype(np.float32)
@@ -32,7 +32,7 @@ class Network:
 
 
 def fit_network(rows: Rows, classes: NDArray[np.intp], size: int, seed: int) -> Network:
-    """Trained until 30 % of the pages, kept aside, get no better; on few pages for a fixed number of rounds."""
+    """Train with early stopping on 30 % of the pages; on few pages, for a fixed number of epochs."""
     smallest = np.bincount(classes)[np.unique(classes)].min()
     validate = len(classes) >= ENOUGH_TO_VALIDATE and smallest >= 10
     with training("mlp"):
@@ -49,6 +49,6 @@ def fit_network(rows: Rows, classes: NDArray[np.intp], size: int, seed: int) -> 
             random_state=seed,
         ).fit(rows.to_scipy(), classes)
     (first, second), (bias, last) = model.coefs_, model.intercepts_
-    if size == 2:  # scikit-learn keeps one output then
+    if size == 2:  # scikit-learn has only one output then
         second, last = np.hstack([-second, second]) / 2, np.concatenate([-last, last]) / 2
     return Network(*(np.asarray(part, np.float32) for part in (first, bias, second, last)))

@@ -2,8 +2,8 @@
 
     relevance = sum over concepts of  tf / TFmax * log10((D + D0) / (df + d0)) * weight  / sum of all weights
 
-tf: how often the page names the concept; TFmax: how often its most frequent word (or concept) comes; D: pages judged so
-far; df: those of them that name the concept. D0 = d0 = 0 is the formula as it was published.
+tf: how often the page names the concept; TFmax: the count of its most frequent word (or concept); D: pages judged so
+far; df: those of them that name the concept. D0 = d0 = 0 is the formula as published.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from lycosa.ontology.weights import Weights, roles, weigh
 from lycosa.text import words
 from lycosa.types import BadInput, Page, Verdict, Visit
 
-_REASONS = 10  # concepts that a verdict names
+_REASONS = 10  # concepts named in a verdict
 NotNegative = Annotated[float, Meta(ge=0)]
 
 
@@ -32,13 +32,13 @@ class Ontology:
     """A page is on topic if its relevance reaches the limit."""
 
     file: str  # XTM 1.0 or 2.0, Turtle, RDF/XML, JSON-LD, ...
-    focus: list[str] = field(default_factory=list)  # ids, IRIs or names; none: all concepts weigh the same
+    focus: list[str] = field(default_factory=list)  # ids, IRIs or names; none: all concepts have equal weight
     weights: Weights = field(default_factory=Weights)
     limit: NotNegative = 0.02
     tf_scope: Literal["words", "topics"] = "words"  # what TFmax is taken over
     smoothing: tuple[NotNegative, NotNegative] = (100.0, 1.0)  # D0, d0
     idf: str = ""  # a table from `write_idf`: the same page then has the same relevance in every crawl
-    languages: list[str] = field(default_factory=list)  # names in these and names without a language; none: all
+    languages: list[str] = field(default_factory=list)  # use names in these languages and names without one; none: all
     concepts_: Concepts = field(init=False, repr=False, default_factory=lambda: Concepts([], []))
     focus_: list[str] = field(init=False, repr=False, default_factory=list)
     weights_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
@@ -48,7 +48,7 @@ class Ontology:
     pages_: int = field(init=False, repr=False, default=0)
     df_: list[int] = field(init=False, repr=False, default_factory=list)
     last_: tuple[Page | None, tuple[Mapping[int, int], int]] = field(init=False, repr=False, default=(None, ({}, 0)))
-    frozen_: tuple[int, list[int]] | None = field(init=False, repr=False, default=None)  # D and df of the table
+    frozen_: tuple[int, list[int]] | None = field(init=False, repr=False, default=None)  # D and df from the table
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Read the map and weigh its concepts, once per crawl."""
@@ -76,7 +76,7 @@ class Ontology:
             self.frozen_ = pages, [counts.get(id, 0) for id in self.ids_]
 
     async def judge(self, page: Page) -> Verdict:
-        """The verdict; how rare a concept is, the page itself tells too."""
+        """Return the verdict; the page itself counts towards the document frequencies."""
         counts, most = self._counted(page)
         if not counts:
             return Verdict(on_topic=self.limit <= 0)
@@ -92,19 +92,19 @@ class Ontology:
                 self.df_[place] += 1
 
     def _counted(self, page: Page) -> tuple[Mapping[int, int], int]:
-        """How often each concept is named, and the most frequent word. Whoever learns of a page has just judged it."""
+        """Return the count of each concept and of the most frequent word, cached since `learn` follows `judge`."""
         if self.last_[0] is not page:
-            text = [*words(page.title), "", *page.words] if page.title else page.words  # no name runs across the gap
+            text = [*words(page.title), "", *page.words] if page.title else page.words  # no name spans the gap
             self.last_ = page, self.matcher_.count(text)
         return self.last_[1]
 
     def relevance_of(self, words: Sequence[str]) -> float:
-        """The same of a few words, which are no page and are not counted as one."""
+        """Return the relevance of a few words, which are not counted as a page."""
         counts, most = self.matcher_.count(words)
         return min(1.0, sum(self._parts(counts, most).values())) if counts else 0.0
 
     def _parts(self, counts: Mapping[int, int], most: int, more: int = 0) -> dict[int, float]:
-        """What each concept adds to the relevance; `more` pages have all of them, beside those learned of."""
+        """Return what each concept adds to the relevance; `more` pages, besides those learned, have all of them."""
         most = max(most if self.tf_scope == "words" else 0, *counts.values())
         return {place: tf / most * self._idf(place, more) * self.shares_[place] for place, tf in counts.items()}
 
@@ -112,13 +112,13 @@ class Ontology:
         reasons: dict[str, float] = {}
         for place in nlargest(_REASONS, parts, key=parts.__getitem__):
             label = self.concepts_[self.ids_[place]].label
-            reasons[label] = reasons.get(label, 0.0) + parts[place]  # two concepts may have one name
+            reasons[label] = reasons.get(label, 0.0) + parts[place]  # two concepts may have the same name
         return dict(sorted(reasons.items(), key=lambda reason: -reason[1]))
 
     def _idf(self, place: int, more: int) -> float:
         pages, df = self.frozen_ or (self.pages_, self.df_)
         more_pages, more_df = self.smoothing if self.frozen_ else (self.smoothing[0] + more, self.smoothing[1] + more)
-        # a concept that the table has never seen counts as seen once where nothing is added, for log10 needs a number
+        # a concept missing from the table counts as seen once if there is no smoothing, or log10 would fail
         return log10((pages + more_pages) / ((df[place] + more_df) or 1.0))
 
     def _focal(self, wanted: str) -> str:
@@ -142,11 +142,11 @@ class Ontology:
         ]
 
     def save(self) -> dict[str, Any]:
-        """What the crawl has taught: how many pages, and how many of them name each concept."""
+        """Return what was learned: the number of pages, and how many of them name each concept."""
         return {"pages": self.pages_, "df": {id: df for id, df in zip(self.ids_, self.df_, strict=True) if df}}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on where a crawl stopped; concepts that the map no longer has are forgotten."""
+        """Resume where a crawl stopped; concepts no longer in the map are discarded."""
         self.pages_ = state["pages"]
         self.df_ = [state["df"].get(id, 0) for id in self.ids_]
 
@@ -156,7 +156,7 @@ class Ontology:
         path.write_text("".join([f"{self.pages_}\n", *rows]), encoding="utf-8")
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
-        """The concepts and their weights, the focus first, at most `top` of each kind; and those never to be found."""
+        """Return the concepts and their weights, the focus first, at most `top` of each kind; and unmatchable ones."""
         sections: dict[str, list[tuple[str, float]]] = {"focus": [], "hierarchy": [], "association": [], "rest": []}
         for id, found in roles(self.concepts_, self.focus_).items():
             kind = next(kind for kind in sections if kind in found)
@@ -167,7 +167,7 @@ class Ontology:
 
 
 def read_idf(path: Path) -> tuple[int, dict[str, int]]:
-    """The number of pages, and how many of them name each concept: a line with the first, then `df<tab>id` lines."""
+    """Read the number of pages, from the first line, and how many of them name each concept, from `df<tab>id` lines."""
     try:
         first, *lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""Which passages of a page speak for the topic, and which against it? For whoever wants to see why, or has to label.
+"""Which passages of a page count for the topic, and which against it: an explanation for readers and labellers.
 
-A page is cut where sentences and blocks end, into passages of fifty words at most. What a word does in a passage is how
-much the score falls when it is left out; so it works for every judge that can judge a few words.
+A page is split at the ends of sentences and blocks into passages of at most fifty words. The effect of a word in a
+passage is how much the score falls without it, so this works for every judge that can judge a few words.
 """
 
 import re
@@ -12,27 +12,27 @@ from typing import NamedTuple
 from lycosa.text import words
 from lycosa.types import Page, TextRelevance, text_relevances
 
-MOST_WORDS = 50  # of a passage
-MOST_PASSAGES = 1_000  # of a page that are looked at
+MOST_WORDS = 50  # per passage
+MOST_PASSAGES = 1_000  # per page that are scored
 MOST_READ = 10  # of the best, and of the worst, whose words are weighed one by one
-MOST_TELLING = 8  # words of one passage
-LEAST_SHARE = 0.1  # of the largest effect in a passage: a word that does less is not worth showing
+MOST_TELLING = 8  # words per passage
+LEAST_SHARE = 0.1  # of the largest effect in a passage; words below this are not shown
 _SAME = 1e-9
 _blocks = re.compile(r"\n\s*|\s{2,}").split
 _sentences = re.compile(r"(?<=[.!?])\s+").split
 
 
 class Passage(NamedTuple):
-    """A part of a page, as it stands there."""
+    """A part of a page, verbatim."""
 
     text: str
     score: float  # relevance of its words, 0 to 1
-    words: Mapping[str, float] = {}  # those that moved it most, in lower case: what each adds to the score, or takes
+    words: Mapping[str, float] = {}  # those with most effect, in lower case: what each adds to the score, or subtracts
     neutral: float = 0.0  # the relevance of no words at all
 
 
 def passages(page: Page, judge: object) -> list[Passage]:
-    """All passages of a page in their order, title first; none if the judge cannot judge a few words."""
+    """Return all passages of a page in order, title first; none if the judge cannot judge a few words."""
     if not isinstance(judge, TextRelevance):
         return []
     texts = [text for text in _cut(page.title, page.text) if words(text)][:MOST_PASSAGES]
@@ -47,14 +47,15 @@ def passages(page: Page, judge: object) -> list[Passage]:
 
 
 def best(found: Sequence[Passage], number: int = 3) -> list[Passage]:
-    """The passages that speak most for the topic, best first: more relevant than no words at all."""
+    """Return the passages most in favour of the topic, best first: more relevant than no words at all."""
     good = [one for one in found if one.score > one.neutral + _SAME]
     return sorted(good, key=lambda one: -one.score)[:number]
 
 
 def worst(found: Sequence[Passage], number: int = 1) -> list[Passage]:
-    """The passages that speak most against it, worst first: less relevant than no words at all. Where there is none,
-    as with topics that only look for words, those that say least, at most half of the best, the longest first."""
+    """Return the passages most against the topic, worst first: less relevant than no words at all. If there are none,
+    as with topics that only look for words, return the least relevant, at most half as relevant as the best, longest
+    first."""
     bad = [one for one in found if one.score < one.neutral - _SAME]
     if not bad:
         most = max((one.score for one in found), default=0.0)
@@ -80,13 +81,13 @@ def _cut(title: str, text: str) -> Iterator[str]:
 
 
 def _runs(tokens: Sequence[str]) -> Iterator[str]:
-    """Runs of equal length where a sentence is longer than a passage."""
+    """Split a sentence longer than a passage into runs of equal length."""
     size = ceil(len(tokens) / ceil(len(tokens) / MOST_WORDS)) if tokens else 1
     return (" ".join(tokens[at : at + size]) for at in range(0, len(tokens), size))
 
 
 def _effects(text: Sequence[str], score: float, judge: TextRelevance) -> dict[str, float]:
-    """What each word does, largest effect first."""
+    """Return the effect of each word, largest first."""
     different = list(dict.fromkeys(text))
     without = text_relevances(judge, [[other for other in text if other != word] for word in different])
     effects = {word: score - rest for word, rest in zip(different, without, strict=True)}

@@ -1,18 +1,18 @@
-"""How often do these words and phrases occur in a text? Inflected forms count: "topic maps" is "topic map"."""
+"""Count words and phrases in a text, including inflected forms: "topic maps" matches "topic map"."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from lycosa.text import STEMS, STOP_WORDS, words
 
-_MOST_WORDS = 100_000  # a hostile page must not grow the table without end
-_FEW = 6  # so many words are counted one by one: each is a search through the text, but in C
-_GAP = 2  # how many stop words may stand between two tokens of a phrase
-_ELSEWHERE = 0  # the code of every word that stands in none of the phrases; zero, so that `filter` drops it
+_MOST_WORDS = 100_000  # a hostile page must not grow the table without bound
+_FEW = 6  # up to this many words are counted one by one: each is a search through the text, but in C
+_GAP = 2  # stop words allowed between two tokens of a phrase
+_ELSEWHERE = 0  # the code of every word in none of the phrases; zero, so that `filter` drops it
 
 
 def tokens(phrase: str) -> tuple[str, ...]:
-    """What of a phrase has to match: stems in their order, numbers as they are ("web 2.0"), no stop words."""
+    """Return what of a phrase has to match: stems in order, numbers as they are ("web 2.0"), no stop words."""
     return tuple(filter(None, map(_token, words(phrase))))
 
 
@@ -24,13 +24,13 @@ class Phrases:
     """A list of phrases, each a tuple of tokens, ready to be counted in many texts.
 
     A phrase matches where its tokens follow each other, with at most two stop words between any two of them: "state of
-    the art". Where one phrase is part of another, both count.
+    the art". If one phrase is part of another, both count.
     """
 
     def __init__(self, phrases: Sequence[tuple[str, ...]]) -> None:
         numbers: dict[str, int] = {}
-        self._single: dict[int, int] = {}  # token to the phrase that is this token alone
-        self._longer: dict[int, list[tuple[int, tuple[int, ...]]]] = {}  # first token to phrases and how they go on
+        self._single: dict[int, int] = {}  # token -> the phrase that is this token alone
+        self._longer: dict[int, list[tuple[int, tuple[int, ...]]]] = {}  # first token -> phrases and their other tokens
         for place, phrase in enumerate(phrases):
             first, *rest = (numbers.setdefault(token, len(numbers) + 1) for token in phrase)
             if rest:
@@ -38,15 +38,16 @@ class Phrases:
             else:
                 self._single[first] = place
         self._numbers = numbers
-        self._starts = {token[:2] for token in numbers}  # a stem begins as its word does, unless that is very short
-        self._codes: dict[str, int] = {}  # the words met so far that stand in a phrase, and the numbers of their tokens
-        self._others: set[str] = set()  # the words met so far that do not
+        self._starts = {token[:2] for token in numbers}  # a stem begins like its word, unless that is very short
+        self._codes: dict[str, int] = {}  # words seen so far that are in a phrase -> numbers of their tokens
+        self._others: set[str] = set()  # words seen so far that are not
 
     def count(self, text: Sequence[str], telling: set[str] | None = None) -> dict[int, int]:
-        """Place in the list to number of matches, for the phrases that occur at all; `text` is words in lower case.
+        """Return the number of matches by position in the list, for the phrases that occur; `text` is words in lower
+        case.
 
-        Few words of a page stand in a phrase, so the page is looked at as a set first: no step in Python for each word.
-        `telling`: what `among` said of this text and others.
+        Few words of a page are in a phrase, so the page is checked as a set first, without a step in Python for each
+        word. `telling`: what `among` returned for this text and others.
         """
         hits = self.among(set(text)) if telling is None else telling.intersection(text)
         if not hits:
@@ -65,12 +66,12 @@ class Phrases:
         return found
 
     def among(self, words: set[str]) -> set[str]:
-        """Those of some words that stand in a phrase."""
+        """Return those of the words that are in a phrase."""
         self._meet(words - self._others)
         return self._codes.keys() & words
 
     def _meet(self, words: set[str]) -> None:
-        """Learn of words not met before whether they stand in a phrase."""
+        """Classify new words by whether they are in a phrase."""
         if len(self._others) + len(words) > _MOST_WORDS:
             self._others.clear()
         for word in words:
@@ -83,13 +84,13 @@ class Phrases:
 
 
 def _matches(text: Sequence[str], codes: list[int], first: int, rest: tuple[int, ...]) -> int:
-    """How often `first` stands where `rest` follows it."""
+    """Count how often `first` occurs followed by `rest`."""
     matches = at = 0
     try:
         while True:
             at = codes.index(first, at) + 1
             matches += _follows(text, codes, at, rest)
-    except ValueError:  # no further place; asking `in` before would search twice
+    except ValueError:  # no more matches; checking with `in` first would search twice
         return matches
 
 

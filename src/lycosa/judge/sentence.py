@@ -1,7 +1,7 @@
-"""What is the page about, and is it what this sentence says? A judge that learns the meaning of words as it crawls.
+"""Is the page about what this sentence says? A judge that learns the meaning of words as it crawls.
 
-It begins with the words of the sentence alone. As pages come in it learns how rare each word is, and from some hundred
-pages on which words are used together: each time as a new version, which judges again what was judged before.
+It starts with the words of the sentence alone. As pages come in it learns how rare each word is and, from a few hundred
+pages on, which words are used together: each time as a new version, which judges earlier pages again.
 """
 
 import logging
@@ -25,9 +25,9 @@ from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
 
 STEPS = (10, 30, 100, 300, 600, 1_000, 2_000, 3_000, 5_000, 10_000)  # pages seen at which a new version is made
-GROWTH = 2  # beyond the last step, each time so many times more pages
-MEANING_FROM = 300  # pages: from fewer, which words go together is mostly chance
-OFF_TOPIC = 0.2  # pages of less relevance teach how rare words are; doubtful ones would make the topic's words common
+GROWTH = 2  # factor between steps after the last one
+MEANING_FROM = 300  # pages: with fewer, co-occurrence is mostly chance
+OFF_TOPIC = 0.2  # less relevant pages teach how rare words are; doubtful ones would make the topic's words common
 _MODEL = "sentence model"
 
 Understand = Callable[[int, Bags, NDArray[np.bool_]], Understanding]
@@ -38,8 +38,7 @@ _log = logging.getLogger(__name__)
 @dataclass
 class Sentence:
     """A page is on topic if it means what one of the sentences says. `words` are added to each of them: words and
-    phrases that pages on the topic use, or with a leading minus those that pages on something else use.
-    """
+    phrases used on the topic or, with a leading minus, off topic."""
 
     sentence: str | list[str]
     words: list[str] = field(default_factory=list)
@@ -51,13 +50,13 @@ class Sentence:
     version_: Understanding = field(init=False, repr=False, default_factory=lambda: untaught())
     notes_: Notes | None = field(init=False, repr=False, default=None)
     at_once_: bool = field(init=False, repr=False, default=True)  # train within the turn, so that a crawl is repeatable
-    since_: dict[str, Bag] = field(init=False, repr=False, default_factory=dict)  # pages that came while it trains
+    since_: dict[str, Bag] = field(init=False, repr=False, default_factory=dict)  # pages that arrived during training
     training_: "Training | None" = field(init=False, repr=False, default=None)
-    failed_at_: int = field(init=False, repr=False, default=0)  # pages seen when it could not learn
+    failed_at_: int = field(init=False, repr=False, default=0)  # pages seen when training failed
     revised_: Judged = field(init=False, repr=False, default_factory=list)
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
-        """Check the sentences; nothing is read."""
+        """Check the sentences; no file is read."""
         sentences = self._sentences()
         if not sentences:
             raise ConfigError("topic.sentence", "say in a sentence what to look for")
@@ -73,8 +72,8 @@ class Sentence:
         self.version_ = self._understand(1, self.bags_, np.zeros(0, bool))
 
     def connect(self, notes: Notes, at_once: bool = False) -> None:
-        """Keep what is remembered of pages, and what was learned from them, in a crawl's database. Unless `at_once`, it
-        learns in a thread, and the crawl goes on meanwhile."""
+        """Store the remembered pages and what was learned from them in a crawl's database. Unless `at_once`, train in a
+        thread while the crawl continues."""
         self.notes_, self.at_once_ = notes, at_once
         self.bags_.connect(notes)
 
@@ -82,14 +81,14 @@ class Sentence:
         return self.version_.verdict(self.reader_.read(page))
 
     def relevance_of(self, words: Sequence[str]) -> float:
-        """What a few words, an anchor or the words around it, say of the page behind them."""
+        """Estimate from a few words, an anchor or the words around it, the relevance of the page behind the link."""
         return self.relevances_of([words])[0]
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         return self.version_.relevances(many) if many else []
 
     def learn(self, visit: Visit) -> None:
-        """Remember the page; at certain numbers of pages begin to learn, and take over what was learned."""
+        """Remember the page; at certain numbers of pages start training, and adopt the result once it is ready."""
         page = visit.page
         if visit.reply.error or not (page.words or page.title) or page.listed:
             return
@@ -103,12 +102,12 @@ class Sentence:
             self._train()
 
     def revised(self) -> Judged:
-        """After a new version, once: what it says of the pages that are remembered."""
+        """Return the verdicts of a new version on the remembered pages, once."""
         found, self.revised_ = self.revised_, []
         return found
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
-        """The sentences' own words, the words that mean something like it, and words that no page has."""
+        """Return the sentences' own words, words of similar meaning, and words that no page has."""
         version = self.version_
         own = {self.asked_.get(term, term): weight for term, weight in version.weights().items()}
         seen = {word: weight for word, weight in own.items() if weight}
@@ -120,11 +119,11 @@ class Sentence:
         return [(heading, rows[:top]) for heading, rows in sections if rows]
 
     def save(self) -> dict[str, Any]:
-        """Little: it is written with every commit. What is large is in the notes."""
+        """Return a small state, since it is written with every commit; large data is in the notes."""
         return {"pages": self.bags_.seen, "version": self.version_.number}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from the notes; without any, from nothing."""
+        """Resume from the notes; without any, start from scratch."""
         if state == self.save():
             return
         self.bags_.load(state["pages"])
@@ -133,7 +132,7 @@ class Sentence:
             self.version_ = Understanding(number, seen, Space.unpack(space), self.queries_, scale)
 
     def _understand(self, number: int, bags: Bags, off_topic: NDArray[np.bool_]) -> Understanding:
-        """The version that some pages give, of which some are known to be off topic."""
+        """Train a version from the pages, some of which are known to be off topic."""
         asked = {term: self.asked_.get(term, term) for query in self.queries_ for term in query}
         space = learn_space(bags.rows(), bags.terms, bags.words, asked, off_topic, bags.seen >= MEANING_FROM)
         return Understanding(number, bags.seen, space, self.queries_)
@@ -147,10 +146,10 @@ class Sentence:
             self.training_.start()
 
     def _adopt(self, training: "Training") -> None:
-        """From now on the new version judges; pages that came while it was learned are judged again too."""
+        """Switch to the new version; pages that arrived during training are judged again too."""
         self.training_, since, self.since_ = None, self.since_, {}
         if training.version is None:
-            self.failed_at_ = self.bags_.seen  # it was logged, and is tried again at the next step
+            self.failed_at_ = self.bags_.seen  # the error was logged; retried at the next step
             return
         version = self.version_ = training.version
         self.revised_ = list(
@@ -165,10 +164,10 @@ class Sentence:
 
 
 class Training(Thread):
-    """Makes the next version from a copy of what is remembered, and judges that again."""
+    """Trains the next version on a snapshot of the remembered pages, and judges them again."""
 
     def __init__(self, before: Understanding, bags: Bags, understand: Understand) -> None:
-        super().__init__(daemon=True)  # what is half learned is lost with the process, and learned again by the next
+        super().__init__(daemon=True)  # unfinished training is lost with the process and repeated by the next
         self.version: Understanding | None = None
         self.judged: Judged = []
         self._before, self._copy, self._understand = before, bags.copy(), understand
@@ -187,18 +186,18 @@ class Training(Thread):
 
 
 def untaught() -> Understanding:
-    """What a judge has before it is prepared."""
+    """Return the state of a judge before `prepare`."""
     return Understanding(1, 0, learn_space(Bags().rows(), [], [], {}, np.zeros(0, bool), meaning=False), [{}])
 
 
 def next_step(seen: int) -> int:
-    """How many pages must have been seen for the version after the one made from so many."""
+    """Return the number of pages for the next version after the one trained on `seen` pages."""
     step = next((step for step in STEPS if step > seen), 0)
     return step or seen * GROWTH
 
 
 def _listed(entries: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Words and phrases that are wanted, and those with a leading minus."""
+    """Split entries into wanted words and phrases, and those with a leading minus."""
     wanted: list[str] = []
     unwanted: list[str] = []
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Many pages as one sparse table, a row a page: enough of a matrix to select, count and split, in numpy alone."""
+"""A sparse matrix with one row per page: enough to select, count and split, in numpy alone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Rows:
             yield self.columns[start:end], self.values[start:end]
 
     def take(self, chosen: NDArray[np.intp]) -> "Rows":
-        """Some of the rows, in the order given."""
+        """Return some of the rows, in the order given."""
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         entries = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
         return Rows(starts, self.columns[entries], self.values[entries], self.width)
 
     def keep(self, columns: NDArray[np.intp]) -> "Rows":
-        """Some of the columns, numbered anew; `columns` is in ascending order."""
+        """Return some of the columns, renumbered; `columns` is in ascending order."""
         numbers = np.full(self.width, -1, np.int32)
         numbers[columns] = np.arange(len(columns))
         found = numbers[self.columns]
@@ -43,11 +43,11 @@ class Rows:
         return Rows(starts, found[kept], self.values[kept], len(columns))
 
     def row_numbers(self) -> NDArray[np.intp]:
-        """The row of each entry."""
+        """Return the row of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def sums(self) -> NDArray[np.float64]:
-        """The sum of each column."""
+        """Return the sum of each column."""
         return np.bincount(self.columns, self.values, self.width).astype(np.float64)
 
     def to_scipy(self) -> Any:
@@ -57,19 +57,19 @@ class Rows:
 
 
 def folds(classes: NDArray[np.intp], number: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Split the pages into parts alike in their classes; give for each part the others and itself."""
+    """Split the pages into stratified folds; yield the training and test indices of each."""
     shuffled = np.random.default_rng(seed).permutation(len(classes))
     by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
     part = np.empty(len(classes), np.intp)
-    part[by_class] = np.arange(len(classes)) % number  # dealt like cards, class after class
+    part[by_class] = np.arange(len(classes)) % number  # dealt like cards, class by class
     for turn in range(min(number, len(classes))):
         yield np.flatnonzero(part != turn), np.flatnonzero(part == turn)
 
 
 def chi_squared(rows: Rows, classes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """How much each column depends on the class: the largest chi-squared of one class against the rest.
+    """Return how much each column depends on the class: the largest chi-squared of one class against the rest.
 
-    One class at a time: a taxonomy of a thousand classes and half a million terms is no table to hold at once.
+    One class at a time: a thousand classes by half a million terms do not fit in memory.
     """
     totals = rows.sums()
     of_class = classes[rows.row_numbers()]

@@ -1,4 +1,4 @@
-"""Which class of a tree is the page? Naive Bayes over the leaves; on topic is what falls into the target's classes.
+"""Which class of a tree is the page in? Naive Bayes over the leaves; on topic is what falls into the target classes.
 
 A label is a path in the tree, written with dots: `Top.Science.Physics`, or the nested folders Top/Science/Physics.
 """
@@ -28,18 +28,18 @@ _SEED = 0  # of the split that the temperature is fitted on
 
 @dataclass
 class Taxonomy:
-    """Example pages for a tree of classes in; probability of every class out."""
+    """Trains on example pages for a tree of classes; returns the probability of every class."""
 
     KIND: ClassVar[str] = "taxonomy"
 
     examples: str | list[str]  # a folder whose nested folders are the tree, or WARCs
     target: list[str]  # classes; an inner node means all below it
-    labels: str | list[str] = ""  # for each WARC a file of url<TAB>label
-    min_pages: Annotated[int, Meta(ge=1)] = 150  # a smaller class is merged into its parent
-    features_per_class: Annotated[int, Meta(ge=0)] = 300  # terms kept by chi-squared, times classes; 0: all
+    labels: str | list[str] = ""  # a file of url<TAB>label for each WARC
+    min_pages: Annotated[int, Meta(ge=1)] = 150  # smaller classes are merged into their parent
+    features_per_class: Annotated[int, Meta(ge=0)] = 300  # terms selected by chi-squared, times classes; 0: all
     fields: Fields = field(default_factory=FIELDS.copy)
     weights: Literal["tfidf", "counts"] = "tfidf"
-    temperature: Annotated[float, Meta(gt=0)] | Literal["fit"] = "fit"  # 1: the posterior as naive Bayes has it
+    temperature: Annotated[float, Meta(gt=0)] | Literal["fit"] = "fit"  # 1: the naive Bayes posterior as is
     threshold: Annotated[float, Meta(gt=0, lt=1)] = 0.5
     classifier_: Classifier = field(init=False, repr=False, default_factory=untrained)
     focus_: Focus = field(init=False, repr=False, default=Focus(np.zeros(0, bool), 0.5))
@@ -90,7 +90,7 @@ class Taxonomy:
         return [label for label in known if any(_below(label, target) for target in self.target)]
 
     def class_of(self, label: str, known: Sequence[str]) -> str:
-        """The class that a label of the tree belongs to: itself, or the nearest above."""
+        """Return the class that a label of the tree belongs to: itself, or its nearest ancestor."""
         label = label.replace("/", ".").strip(".")
         while label and label not in known:
             label = label.rpartition(".")[0]
@@ -124,9 +124,9 @@ def _below(label: str, node: str) -> bool:
 
 
 def merge(labels: Sequence[str], least: int) -> list[str]:
-    """Each page's class once every class of fewer than `least` pages has gone into its parent, deepest first.
+    """Return each page's class after merging every class with fewer than `least` pages into its parent, deepest first.
 
-    The parent is a class of its own then, beside the children that stay. What has no parent stays as it is.
+    The parent then becomes a class of its own, beside the remaining children. A class without a parent stays as it is.
     """
     sizes = Counter(labels)
     into = {label: label for label in sizes}

@@ -1,7 +1,7 @@
-"""How relevant are a few words to a linear model, and a few others, ...? The sums that a page gets too.
+"""The relevance of several short texts under a linear model, computed with the same sums as that of a page.
 
-The words around a link are some twenty, of which the model knows a handful, and a page has many links: all of them are
-judged at once. In double precision, so the last digits of a verdict on the same words may differ.
+A link has about twenty words around it, of which the model knows a handful, and a page has many links, so all of them
+are judged at once. This uses double precision, so the last digits may differ from the verdict on the same words.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from lycosa.judge.linear import Linear
 def relevances(
     features: Features, head: Linear, many: Sequence[Sequence[str]], target: NDArray[np.bool_]
 ) -> list[float]:
-    """The probability of the target's classes; of no word that is known, what it is before a page is seen."""
+    """Return the probability of the target classes; without known words, it is the prior."""
     rows, ids, times = features.counts_of(many)
     scores = np.empty((len(many), len(head.bias)))
     scores[:] = head.bias

@@ -1,8 +1,8 @@
-"""How much is the page like a set of relevant pages? A term table that grows with each page found (TIDS, 2009).
+"""How similar is the page to a set of relevant pages? A term table that grows with each page found (TIDS, 2009).
 
     TIDS(t) = idf(t) * sum over the set of ln(1 + tf)        idf(t) = ln(N / df), or ln(1 + N / df) when smooth
 
-A term's idf is the same for all pages, so two sums per term keep the table exact while pages are added to it.
+A term's idf is the same for all pages, so two sums per term keep the table exact as pages are added.
 """
 
 from collections import Counter
@@ -21,9 +21,9 @@ from lycosa.errors import ConfigError
 from lycosa.text import STEMS, words
 from lycosa.types import Page, Verdict, Visit
 
-MOST_TERMS = 20_000  # above this the rarest are dropped: a crawl's memory and its saved state stay small
-MOST_MEMBERS = 1_000  # the similarities that a quantile is taken over: of the latest members
-MOST_HELD_OUT = 500  # examples that are compared with the others, each of them some 0.1 ms
+MOST_TERMS = 20_000  # above this the rarest are discarded, to bound memory and the saved state
+MOST_MEMBERS = 1_000  # of the latest members: the similarities a quantile is taken over
+MOST_HELD_OUT = 500  # examples compared with the others, about 0.1 ms each
 SHOWN = 10
 
 Numbers = npt.NDArray[np.float64]
@@ -31,24 +31,24 @@ Places = npt.NDArray[np.intp]
 
 
 class Table:
-    """The terms of a set of pages. Adding pages one by one gives exactly what building it from all of them gives."""
+    """The terms of a set of pages. Adding pages one by one gives exactly the table built from all of them."""
 
     def __init__(self, measure: Literal["cosine", "mean"] = "cosine", smooth: bool = False) -> None:
         self.measure = measure
         self.smooth = smooth
         self.pages = 0
         self.terms: list[str] = []
-        self.words: list[str] = []  # the same for people: each as the first page that has it spells it most often
+        self.words: list[str] = []  # for people: each in the spelling most frequent on the first page that has it
         self._place: dict[str, int] = {}
-        self._df = np.zeros(0, np.intp)  # the columns grow in leaps: they are longer than the list of terms
+        self._df = np.zeros(0, np.intp)  # over-allocated: longer than the list of terms
         self._weight = np.zeros(0)  # the sum of ln(1 + tf)
-        self._unit = np.zeros(0)  # the same, each page divided by its length: for the mean similarity
-        self._scores: Numbers | None = None  # kept until the next page is added
+        self._unit = np.zeros(0)  # the same, each page normalised to unit length: for the mean similarity
+        self._scores: Numbers | None = None  # cached until the next page is added
         self._norm = 0.0
         self._logs = np.zeros(0)
 
     def add(self, counts: Counter[str], text: Iterable[str] = ()) -> None:
-        """One more page of the set, as the number of times each stem stands on it; `text` has the words as written."""
+        """Add a page to the set, given the count of each stem; `text` has the words as written."""
         self._make_room(counts, text)
         places, logs = self._vector(counts)
         self._df[places] += 1
@@ -60,16 +60,16 @@ class Table:
             self._forget()
 
     def raw(self) -> Numbers:
-        """TIDS of each term, in the order of `terms`."""
+        """Return the TIDS of each term, in the order of `terms`."""
         df = self._used(self._df)
-        if len(self._logs) <= 2 * self.pages:  # N and df are whole numbers: looking up is faster than computing
+        if len(self._logs) <= 2 * self.pages:  # N and df are integers: a look-up is faster than computing
             self._logs = np.log(np.maximum(np.arange(4 * self.pages + 1), 1))
         idf = self._logs[self.pages + df if self.smooth else self.pages] - self._logs[df]
         raw: Numbers = self._used(self._weight) * idf
         return raw
 
     def scores(self) -> Numbers:
-        """The same, divided so that the best term has 1, and with a zero at the end for unknown terms."""
+        """Return the TIDS values scaled so that the best term has 1, with a zero at the end for unknown terms."""
         if self._scores is None:
             self._scores = np.append(self.raw(), 0.0)
             self._scores /= self._scores.max() or 1.0
@@ -77,14 +77,14 @@ class Table:
         return self._scores
 
     def compare(self, counts: Counter[str]) -> tuple[float, dict[str, float]]:
-        """How similar a page is to the set, 0 to 1, and the terms that make most of it."""
+        """Return the similarity of a page to the set, 0 to 1, and the terms that contribute most."""
         places, logs = self._vector(counts)
         parts = self.scores()[places] * logs / (self._norm * self._length(logs) or 1.0)
         largest = np.argsort(-parts, kind="stable")[:SHOWN]
         return float(parts.sum()), {self.words[places[at]]: float(parts[at]) for at in largest if parts[at] > 0}
 
     def compare_few(self, counts: Counter[str]) -> float:
-        """The same for a handful of stems, where setting arrays up would take longer than the work."""
+        """Like `compare`, for a handful of stems, where setting up arrays would take longer than the work."""
         score, place, cosine = self.scores().item, self._place.get, self.measure == "cosine"
         dot = size = 0.0
         for stem, times in counts.items():
@@ -95,12 +95,12 @@ class Table:
         return dot / size if size else 0.0
 
     def mean(self) -> float:
-        """The mean similarity of the set's own pages: exact, though the pages themselves are not kept."""
+        """Return the mean similarity of the set's own pages: exact, though the pages themselves are not kept."""
         total = (self.scores()[:-1] * self._used(self._unit)).sum()
         return float(total) / (self.pages * self._norm) if self.pages and self._norm else 0.0
 
     def held_out(self, counts: Counter[str]) -> float:
-        """How similar one page of the set is to the others."""
+        """Return the similarity of one page of the set to the others."""
         places, logs = self._vector(counts)
         known = places >= 0
         others = copy(self)
@@ -111,7 +111,7 @@ class Table:
         return others.compare_few(counts)
 
     def rows(self) -> list[tuple[str, float, int, float, str]]:
-        """Term, score, df, sum of ln(1 + tf) and the term for people, best first."""
+        """Return term, score, df, sum of ln(1 + tf) and readable word, best first."""
         scores, df, weight = self.scores()[:-1], self._used(self._df), self._used(self._weight)
         rows = zip(self.terms, scores.tolist(), df.tolist(), weight.tolist(), self.words, strict=True)
         return sorted(rows, key=lambda row: (-row[1], row[0]))
@@ -138,12 +138,13 @@ class Table:
         return column[: len(self.terms)]
 
     def _vector(self, counts: Counter[str]) -> tuple[Places, Numbers]:
-        """Where the stems of a page are in the table, -1 for nowhere, and ln(1 + tf) of each."""
+        """Return the position of each stem in the table, -1 if missing, and ln(1 + tf)."""
         places = np.fromiter(map(self._place.get, counts, repeat(-1)), np.intp, len(counts))
         return places, np.log1p(np.fromiter(counts.values(), np.float64, len(counts)))
 
     def _length(self, values: Numbers) -> float:
-        """Of a page or of the table. No `@`: for long vectors it wakes threads that cost more than they save."""
+        """Return the length of a page or of the table. Without `@`, which for long vectors starts threads that cost
+        more than they save."""
         return sqrt((values * values).sum()) if self.measure == "cosine" else float(values.sum())
 
     def _make_room(self, stems: Iterable[str], text: Iterable[str]) -> None:
@@ -159,7 +160,7 @@ class Table:
             self._unit = np.concatenate((self._unit, more))
 
     def _forget(self) -> None:
-        """Keep two thirds of what may be kept: terms on few pages tell least of what the set has in common."""
+        """Keep two thirds of the maximum: terms on few pages say least about what the set has in common."""
         weight = self._used(self._weight)
         worth = self._used(self._df) + weight / (weight.max() + 1)  # by pages, then by weight
         keep = MOST_TERMS * 2 // 3
@@ -173,24 +174,23 @@ class Table:
 @dataclass
 class Tids:
     """A page is on topic if it is as similar to the set as half of the set's own pages were before they joined; it then
-    joins them. (The published method: `idf` literal, `accept` mean.)
-    """
+    joins them. (The published method: `idf` literal, `accept` mean.)"""
 
     examples: str  # a folder with relevant pages, .html or .txt
     measure: Literal["cosine", "mean"] = "cosine"
     idf: Literal["literal", "smooth"] = "smooth"
     accept: Literal["mean", "quantile"] | float = "quantile"  # of the set's similarities; or a number, 0 to 100
     accept_quantile: float = 0.5
-    refresh: int = 100  # pages that join before what it takes to join is computed anew
+    refresh: int = 100  # pages that join before the threshold is recomputed
     grow: bool = True
 
     table_: Table = field(init=False, repr=False, default_factory=Table)
-    bound_: float = field(init=False, repr=False, default=0.0)  # similarity from which on a page is on topic
-    joined_: int = field(init=False, repr=False, default=0)  # pages since the bound was computed
+    bound_: float = field(init=False, repr=False, default=0.0)  # similarity threshold for on topic
+    joined_: int = field(init=False, repr=False, default=0)  # pages since the threshold was computed
     members_: list[float] = field(init=False, repr=False, default_factory=list)  # their similarity before they joined
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
-        """Build the table from the example pages and see how similar they are to it."""
+        """Build the table from the example pages and measure how similar they are to it."""
         self._check(folder)
         self.table_ = Table(self.measure, smooth=self.idf == "smooth")
         pages: list[Counter[str]] = []
@@ -218,50 +218,50 @@ class Tids:
             )
 
     async def judge(self, page: Page) -> Verdict:
-        """Similarity as relevance; `why` sums to it, unless more than ten terms speak for the page."""
+        """Return the similarity as relevance; `why` sums to it, unless more than ten terms contribute."""
         share, why = self.table_.compare(_count(_text_of(page)))
         on_topic = share > 0 and 100 * share >= self.bound_
         return Verdict(min(share, 1.0), on_topic, why=why)
 
     def learn(self, visit: Visit) -> None:
-        """A page on topic joins the set."""
+        """Add a page on topic to the set."""
         if visit.verdict.on_topic and self.grow:
             text = _text_of(visit.page)
             self.table_.add(_count(text), text)
             self._joined(100 * visit.verdict.relevance)
 
     def similarity(self, text: Iterable[str]) -> float:
-        """How similar a few words in lower case are to the set, 0 to 100: what an anchor is worth."""
+        """Return the similarity of a few lower-case words to the set, 0 to 100: the score of an anchor."""
         return 100 * self.table_.compare_few(_count(text))
 
     def relevance_of(self, words: Sequence[str]) -> float:
-        """The same as a relevance, 0 to 1."""
+        """Return the similarity as a relevance, 0 to 1."""
         return min(1.0, self.similarity(words) / 100)
 
     def table(self, top: int) -> list[tuple[str, float]]:
-        """The best terms and their scores, the first having 1."""
+        """Return the best terms and their scores, the first being 1."""
         return [(word, score) for _, score, _, _, word in self.table_.rows()[:top]]
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
-        """The head of the table."""
+        """Return the head of the table."""
         return [(f"terms of {self.table_.pages} pages", self.table(top))]
 
     def write_tsv(self, path: Path) -> None:
-        """The whole table for other programs: stem, score, on how many pages, sum of ln(1 + tf), a word with it."""
+        """Write the whole table for other programs: stem, score, number of pages, sum of ln(1 + tf), readable word."""
         found = self.table_.rows()
         rows = (f"{term}\t{score:.6f}\t{df}\t{weight:.6f}\t{word}\n" for term, score, df, weight, word in found)
         with path.open("w", encoding="utf-8") as file:
             file.writelines(("term\tscore\tpages\tweight\tword\n", *rows))
 
     def save(self) -> dict[str, Any]:
-        """The table, examples included, and what it takes to join."""
+        """Return the table, including the examples, and the threshold."""
         own = {"bound": self.bound_, "joined": self.joined_, "members": self.members_[:], "options": self._options()}
         return own | self.table_.save()
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` gave instead of from the examples alone; options changed since then are obeyed."""
+        """Resume from what `save` returned, not from the examples alone; options changed since then take effect."""
         if state["options"]["measure"] != self.measure:
-            return  # the sums and similarities were taken by another measure: start anew
+            return  # the saved sums and similarities use another measure: start from scratch
         self.table_.load(state)
         self.bound_, self.joined_, self.members_ = state["bound"], state["joined"], list(state["members"])
         if state["options"] != self._options():
@@ -302,12 +302,12 @@ def _text_of(page: Page) -> list[str]:
 
 
 def _count(text: Iterable[str]) -> Counter[str]:
-    """How often each stem stands in a text; words that say nothing left out."""
+    """Count the stems of a text, without stop words."""
     counts = Counter(map(STEMS.__getitem__, text))
     del counts[""]
     return counts
 
 
 def _spellings(text: Iterable[str]) -> dict[str, str]:
-    """For each stem the word that stands for it most often, of several the first."""
+    """Return, for each stem, its most frequent word; ties go to the first."""
     return {STEMS[word]: word for word, _ in reversed(Counter(text).most_common())}

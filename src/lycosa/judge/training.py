@@ -1,4 +1,4 @@
-"""From labelled pages to a classifier: choose the terms that tell the labels apart, train, test on pages held back."""
+"""From labelled pages to a classifier: select the most discriminative terms, train, test on held-out pages."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,9 +18,9 @@ from lycosa.judge.sparse import Rows, chi_squared, folds
 from lycosa.types import BadInput, Verdict
 
 Fit = Callable[[Rows, NDArray[np.intp], int], Sequence[tuple[str, Head]]]  # rows, classes, number of classes
-LEAST_PAGES = 2  # a term seen on fewer tells pages apart, not labels
-TOP_TERMS = 50  # kept for each label, to show
-_SHOWN_PAGES = 500  # of a label, to find its top terms
+LEAST_PAGES = 2  # terms on fewer pages discriminate pages, not labels
+TOP_TERMS = 50  # kept for each label, for display
+_SHOWN_PAGES = 500  # per label, to find its top terms
 
 _log = logging.getLogger(__name__)
 
@@ -32,18 +32,19 @@ class Learner(Protocol):
     examples: str | list[str]
     labels: str | list[str]
 
-    def recipe(self) -> dict[str, Any]: ...  # every option that decides what training yields
+    def recipe(self) -> dict[str, Any]: ...  # every option that affects training
     def corpus(self, folder: Path, read: ReadPages) -> Corpus: ...
     def fit(self, corpus: Corpus, chosen: NDArray[np.intp]) -> Classifier: ...
     def focus(self, found: Classifier) -> Focus: ...
     def targets(self, known: Sequence[str]) -> list[str]: ...  # those of the labels that are on topic
-    def class_of(self, label: str, known: Sequence[str]) -> str: ...  # of a page labelled by somebody else
+    def class_of(self, label: str, known: Sequence[str]) -> str: ...  # of a page labelled by someone else
 
 
 def load_or_train(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
-    """The model in the crawl folder if it was made from the same options and pages; else a new one, not written.
+    """Return the model in the crawl folder if it was made from the same options and pages; otherwise train one,
+    unsaved.
 
-    Where the pages are gone the model alone will do: it can be given away without them.
+    If the pages are gone, the model alone is enough, so it can be shared without them.
     """
     path = folder / model_file.NAME
     if not path.exists():
@@ -61,7 +62,7 @@ def load_or_train(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
 
 
 def make(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
-    """A classifier trained on all pages, that knows what it was made from."""
+    """Train a classifier on all pages, with a record of what it was made from."""
     corpus = judge.corpus(folder, read)
     found = judge.fit(corpus, np.arange(len(corpus)))
     source = digest(sources(folder, judge.examples, judge.labels))
@@ -70,7 +71,7 @@ def make(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
 
 
 def train(corpus: Corpus, chosen: NDArray[np.intp], most_terms: int, fit: Fit, plain: bool = False) -> Classifier:
-    """A classifier from the chosen pages of a corpus; with `most_terms` 0 every term seen on two pages is kept."""
+    """Train a classifier on the chosen pages; with `most_terms` 0, every term on at least two pages is kept."""
     labels, classes = np.unique(np.array(corpus.labels)[chosen], return_inverse=True)
     counts = corpus.rows().take(chosen)
     columns = select(counts, classes, most_terms)
@@ -94,7 +95,7 @@ def train(corpus: Corpus, chosen: NDArray[np.intp], most_terms: int, fit: Fit, p
 
 
 def select(counts: Rows, classes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """The columns that depend most on the class, in ascending order."""
+    """Return the columns that depend most on the class, in ascending order."""
     common = np.bincount(counts.columns, minlength=counts.width) >= LEAST_PAGES
     softened = Rows(counts.starts, counts.columns, 1 + np.log(counts.values), counts.width)
     dependence = np.where(common, chi_squared(softened, classes), -1.0)
@@ -110,7 +111,7 @@ def _features(corpus: Corpus, columns: NDArray[np.intp], counts: Rows, plain: bo
 
 
 def weigh(features: Features, counts: Rows) -> Rows:
-    """The weights that a page with these counts would get."""
+    """Return the weights of pages with these counts."""
     values = [features.weigh(columns, numbers) for columns, numbers in counts]
     return Rows(counts.starts, counts.columns, np.concatenate(values), counts.width)
 
@@ -124,7 +125,7 @@ def _readable(terms: Sequence[str], words: Mapping[str, str]) -> list[str]:
 
 
 def _top_terms(found: Classifier, rows: Rows, classes: NDArray[np.intp]) -> Iterator[list[tuple[str, float]]]:
-    """The mean push that each term gives to a class on the pages of that class."""
+    """Yield the top terms of each class by their mean contribution on the pages of that class."""
     for number in range(len(found.labels)):
         target = np.arange(len(found.labels)) == number
         mine = np.flatnonzero(classes == number)[:_SHOWN_PAGES]
@@ -136,7 +137,7 @@ def _top_terms(found: Classifier, rows: Rows, classes: NDArray[np.intp]) -> Iter
 
 
 def cross_validate(judge: Learner, corpus: Corpus, number: int, seed: int) -> Iterator[list[tuple[str, Verdict]]]:
-    """Part after part of the pages: their labels, and the verdicts of a judge trained on the other parts."""
+    """Yield for each fold its labels, and the verdicts of a judge trained on the other folds."""
     _, classes = np.unique(np.array(corpus.labels), return_inverse=True)
     for chosen, held in folds(classes, number, seed):
         found = judge.fit(corpus, chosen)

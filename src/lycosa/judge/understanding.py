@@ -1,8 +1,8 @@
-"""One version of a judge of sentences: what it knows of words, and what the sentences mean by that.
+"""One version of a sentence judge: what it knows about words, and what the sentences mean accordingly.
 
-A text is like a sentence in two ways: by TF-IDF, that is by the sentence's own words and phrases, and by the meaning of
-all its words. For both it was measured where a page is as likely on topic as not: that makes the relevance a
-probability, as far as one can tell without labels.
+A text resembles a sentence in two ways: by TF-IDF, that is by the sentence's own words and phrases, and by the meaning
+of all its words. For both, the value at which a page is as likely on topic as not was measured, which makes the
+relevance a probability, as far as possible without labels.
 """
 
 import re
@@ -22,35 +22,35 @@ from lycosa.judge.vectors import LENGTH, Direction, Space, direct, pull
 from lycosa.text import STEMS, Memo, words
 from lycosa.types import Verdict
 
-# Where a page is as likely on topic as not, and how fast that changes: measured on thirteen topics of two webs.
-WORDS_HALF = 0.10  # likeness by words; twice that before the first page, when every word counts alike
-MEANING_HALF = 0.42  # likeness by meaning
+# Where a page is as likely on topic as not, and how steeply that changes: measured on thirteen topics of two webs.
+WORDS_HALF = 0.10  # similarity by words; twice that before the first page, when all words have equal weight
+MEANING_HALF = 0.42  # similarity by meaning
 SLOPE = 4.0
 LEAST_SHARE, LEAST_SCALE = 0.02, 0.5
 SHOWN = 10
-SHOWN_FROM = 5  # pages that a word is on to be shown as understood
+SHOWN_FROM = 5  # pages a word must be on to be shown as understood
 _MOST_WORDS = 200_000
 _BREAKS = re.compile(r"[^\w\s'’-]+|\b(?:and|or)\b", re.IGNORECASE)
 
-Judged = list[tuple[str, Verdict]]  # URLs and what is said of them
-Query = dict[str, float]  # term to how much it is wanted; below zero: not wanted
+Judged = list[tuple[str, Verdict]]  # URLs and their verdicts
+Query = dict[str, float]  # term -> weight; negative: unwanted
 
 
 def probability(score: float) -> float:
-    """From a score, which is 1 where a page is as likely on topic as not, to a relevance."""
+    """Map a score, which is 1 where a page is as likely on topic as not, to a relevance."""
     return 1 / (1 + exp(-SLOPE * (score - 1)))
 
 
 def scale_of(scores: Sequence[float]) -> float:
-    """What counts as a score of 1. Sentences differ in how many of their words one page can have: where fewer than one
-    page in fifty reaches 1, what one in fifty reaches is enough, but never less than half."""
+    """Return what counts as a score of 1. Sentences differ in how many of their words one page can have: if fewer than
+    one page in fifty reaches 1, the score that one in fifty reaches is enough, but never less than half."""
     if not len(scores):
         return 1.0
     return min(1.0, max(LEAST_SCALE, float(np.quantile(scores, 1 - LEAST_SHARE))))
 
 
 def phrases_of(sentence: str) -> list[str]:
-    """Pairs of words that follow each other, without a sign or an `and` between them."""
+    """Return pairs of adjacent words, without punctuation or an `and` between them."""
     found: list[str] = []
     for part in _BREAKS.split(sentence):
         telling = [word for word in words(part) if STEMS[word]]
@@ -59,7 +59,7 @@ def phrases_of(sentence: str) -> list[str]:
 
 
 def query_of(sentence: str, wanted: Sequence[str] = (), unwanted: Sequence[str] = ()) -> Query:
-    """The terms of a sentence and its phrases, and those that were listed."""
+    """Return the terms of a sentence, its phrases, and the listed terms."""
     stems = Counter(filter(None, map(STEMS.__getitem__, words(sentence))))
     query: Query = {term: float(times) for term, times in stems.items()}
     query |= dict.fromkeys(map(term_of, phrases_of(sentence)), 1.0)
@@ -69,7 +69,7 @@ def query_of(sentence: str, wanted: Sequence[str] = (), unwanted: Sequence[str] 
 
 @dataclass
 class Understanding:
-    """Judges texts by what a space says of the sentences."""
+    """Judges texts by their similarity to the sentences in a space."""
 
     number: int
     seen: int  # pages of the crawl when it was made
@@ -94,7 +94,7 @@ class Understanding:
         self._phrases = [(places[term], parts) for term, parts in split.items() if unknown not in parts]
 
     def verdict(self, bag: Bag) -> Verdict:
-        """Relevance is the probability by the sentence that fits best; `why` has what moved its log-odds."""
+        """Return the verdict: relevance by the best-fitting sentence; `why` has what moved its log-odds."""
         if not bag:
             return Verdict(model=self.name)
         ids, moved = self._best(bag)
@@ -104,11 +104,11 @@ class Understanding:
         return Verdict(relevance, relevance >= 0.5, why=why, model=self.name)
 
     def score(self, bag: Bag) -> float:
-        """How well the text fits the sentence that it fits best."""
+        """Return how well the text fits the best-fitting sentence."""
         return float(self._best(bag)[1].sum()) if bag else 0.0
 
     def _best(self, bag: Bag) -> tuple[Ids, Floats]:
-        """The terms, and what each adds to the score."""
+        """Return the terms, and what each adds to the score."""
         ids = np.fromiter(map(self._places.get, bag, repeat(len(self._places))), np.int32, len(bag))
         times = np.minimum(np.fromiter(bag.values(), np.float32, len(bag)), MOST_TIMES)
         parts = [self._moved(one, ids, times) for one in self._directions]
@@ -120,11 +120,11 @@ class Understanding:
         return own * by_word + other * by_meaning
 
     def _scales(self, direction: Direction) -> tuple[float, float]:
-        """What likeness by words and likeness by meaning are worth."""
+        """Return the weights of similarity by words and similarity by meaning."""
         return (1 - direction.share) / self._half / self.scale, direction.share / MEANING_HALF / self.scale
 
     def relevances(self, many: Sequence[Sequence[str]]) -> list[float]:
-        """The same for a few words, and a few others, ...: all links of a page at once."""
+        """Return the relevance of several short texts: all links of a page at once."""
         keys = self._keys(many)
         found = [0.0] * len(many)
         if not keys.size:
@@ -140,7 +140,7 @@ class Understanding:
         return found
 
     def _keys(self, many: Sequence[Sequence[str]]) -> NDArray[np.int64]:
-        """Row and term as one number, in order, once for each mention."""
+        """Return row and term as one number, sorted, once for each mention."""
         numbers = np.array([*map(self._numbers.__getitem__, chain.from_iterable(many))], np.int64)
         rows = np.arange(len(many)).repeat([*map(len, many)])
         known = numbers >= 0
@@ -174,7 +174,7 @@ class Understanding:
         return score
 
     def nearest(self, top: int) -> list[tuple[str, float]]:
-        """The words whose meaning is nearest to the sentences, their own left out; common words mean little."""
+        """Return the words nearest in meaning to the sentences, without their own; common words are ranked lower."""
         space = self.space
         if not space.has_vectors:
             return []
@@ -187,7 +187,8 @@ class Understanding:
         return [(space.words[place], float(cosines[place])) for place in known[:top] if cosines[place] > 0]
 
     def weights(self) -> dict[str, float]:
-        """The terms of the sentences, rare ones more; those that no page had are 0, once there are pages."""
+        """Return the weights of the sentences' terms, rare ones higher; 0 if no page has the term, once there are
+        pages."""
         asked = {term: weight for query in self.queries for term, weight in query.items()}
         places = {term: self._places[term] for term in asked}
         seen = (self.space.df > 0) | (self.seen == 0)

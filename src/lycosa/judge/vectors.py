@@ -1,8 +1,9 @@
-"""What words mean, learned from the pages of the crawl alone: words that are used on the same pages are near.
+"""Word meanings learned from the pages of the crawl alone: words used on the same pages are close.
 
-A page is a row of TF-IDF weights, and the vectors of words are the right singular vectors of all rows (latent semantic
-analysis). Pages are made dense in blocks, so that numpy alone does it, in bounded memory and mostly outside the GIL. A
-text is the mean of its words, rare words more (a / (a + frequency)), less the mean of the pages that are off topic.
+A page is a row of TF-IDF weights, and the word vectors are the right singular vectors of all rows (latent semantic
+analysis). Pages are made dense in blocks, so that numpy alone is enough, in bounded memory and mostly outside the GIL.
+A text is the weighted mean of its words, rare words higher (a / (a + frequency)), minus the mean of the pages off
+topic.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,30 +16,30 @@ from numpy.typing import NDArray
 from lycosa.judge.features import Floats, Ids
 from lycosa.judge.sparse import Rows
 
-DIMENSIONS = 100  # at most; of few pages or words fewer, or each word would mean nothing but itself
+DIMENSIONS = 100  # upper bound; fewer with few pages or words, or each word would mean only itself
 LEAST_PAGES = 3  # that a word must be on to have a vector
-MOST_WORDS = 8_000  # that are known: those on most pages
-RARE = 1e-3  # a word of this frequency counts half of what the rarest does
-LENGTH = 0.5  # 1: a long page needs as many more mentions as it is longer (cosine); 0: no more than a short one
+MOST_WORDS = 8_000  # vocabulary: the words on most pages
+RARE = 1e-3  # a word of this frequency has half the weight of the rarest
+LENGTH = 0.5  # 1: a long page needs proportionally more mentions (cosine); 0: no more than a short one
 TYPICAL = 15.0  # length of a page's weights before the first page is seen
-TRUSTED_PAGES, TRUSTED_MENTIONS = 2_000, 20  # from so many pages, pages with a word, meaning counts half
-_BLOCK = 512  # pages that are dense at a time
+TRUSTED_PAGES, TRUSTED_MENTIONS = 2_000, 20  # pages, and pages with a word, at which meaning counts half
+_BLOCK = 512  # pages made dense at a time
 _ROUNDS = 4  # of the subspace iteration
-_SPARE = 10  # dimensions that are computed and dropped: the last ones come out least exact
+_SPARE = 10  # extra dimensions computed and discarded: the last ones are least accurate
 _TINY = 1e-9
 
 
 class Space(Struct, frozen=True):
-    """The terms known from so many pages, and what they mean. One entry more than terms: for every unknown one."""
+    """The known terms and their meanings. It has one more entry than terms, for all unknown ones."""
 
     pages: int
-    length: float  # of the weights of a page, in the mean
+    length: float  # mean length of the weights of a page
     terms: list[str]
     words: list[str]  # the terms as a person reads them
     df: Floats  # pages that have the term
     idf: Floats
     weights: Floats  # a / (a + frequency)
-    vectors: Floats  # of no columns where nothing was learned yet
+    vectors: Floats  # no columns if nothing has been learned yet
     mean: Floats
 
     @property
@@ -73,10 +74,10 @@ def learn(
     off_topic: NDArray[np.bool_],
     meaning: bool,
 ) -> Space:
-    """The space of some pages, with vectors if there are enough pages for a `meaning`.
+    """Learn the space of some pages, with vectors if there are enough pages for a `meaning`.
 
-    The terms that are `asked` for, given with their spelling, are always in it. How rare a term is, and what a page is
-    like in the mean, is learned from pages that are off topic: where a crawl does well, the topic's words are common.
+    Terms in `asked`, given with their spelling, are always included. Rarity and the mean page are learned from pages
+    off topic: in a successful crawl, the topic's words are common.
     """
     new = sorted({*asked}.difference(terms))
     terms, words = [*terms, *new], [*words, *map(asked.__getitem__, new)]
@@ -108,7 +109,7 @@ def learn(
 
 
 def _choose(rows: Rows, asked: list[int], meaning: bool) -> NDArray[np.intp]:
-    """The terms on most pages, and those that are asked for."""
+    """Select the terms on most pages, and those asked for."""
     df = np.bincount(rows.columns, minlength=rows.width)
     rank = np.where(df >= (LEAST_PAGES if meaning else 1), df, 0)
     rank[asked] = len(rows) + 1
@@ -116,13 +117,13 @@ def _choose(rows: Rows, asked: list[int], meaning: bool) -> NDArray[np.intp]:
 
 
 def _lengths(rows: Rows, idf: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The TF-IDF weight of each entry, and for each page the length of all of them."""
+    """Return the TF-IDF weight of each entry, and the length of each page."""
     values = (1 + np.log(rows.values)) * idf[rows.columns]
     return values, np.sqrt(np.bincount(rows.row_numbers(), values * values, len(rows)))
 
 
 def _vectors(rows: Rows, idf: NDArray[np.float64]) -> Floats:
-    """The strongest directions of the pages, each by the square root of its strength; rounded as they are kept."""
+    """Return the strongest directions of the pages, scaled by the square root of their strength, rounded as stored."""
     values, lengths = _lengths(rows, idf)
     values /= np.maximum(lengths, _TINY)[rows.row_numbers()]
     weighted = Rows(rows.starts, rows.columns, values.astype(np.float32), rows.width)
@@ -139,7 +140,7 @@ def _vectors(rows: Rows, idf: NDArray[np.float64]) -> Floats:
 
 
 def _squared(rows: Rows, basis: Floats) -> Floats:
-    """The transposed table times the table times the basis."""
+    """Return the transposed matrix times the matrix times the basis."""
     total = np.zeros_like(basis)
     for block in _blocks(rows):
         total += block.T @ (block @ basis)
@@ -147,7 +148,7 @@ def _squared(rows: Rows, basis: Floats) -> Floats:
 
 
 def _means(rows: Rows, weights: NDArray[np.float64], vectors: Floats) -> Floats:
-    """Each page as the weighted mean of its words."""
+    """Return each page as the weighted mean of its words."""
     values = weights[rows.columns] * (1 + np.log(rows.values))
     blocks = _blocks(Rows(rows.starts, rows.columns, values.astype(np.float32), rows.width))
     found = [(block @ vectors[:-1]) / np.maximum(block.sum(axis=1, keepdims=True), _TINY) for block in blocks]
@@ -155,7 +156,7 @@ def _means(rows: Rows, weights: NDArray[np.float64], vectors: Floats) -> Floats:
 
 
 def _blocks(rows: Rows) -> Iterator[Floats]:
-    """The table piece by piece, dense."""
+    """Yield the matrix in dense blocks."""
     for first in range(0, len(rows), _BLOCK):
         last = min(first + _BLOCK, len(rows))
         start, end = rows.starts[first], rows.starts[last]
@@ -166,17 +167,17 @@ def _blocks(rows: Rows) -> Iterator[Floats]:
 
 
 class Direction(Struct, frozen=True):
-    """One sentence in a space: what it weighs on each term, and where it points."""
+    """One sentence in a space: its weight for each term, and its direction."""
 
     share: float  # of the meaning in the score; the rest is that of the words themselves
-    plain: Floats  # by term, of length 1
-    pointing: Floats  # of length 1, or zero where the sentence has no vector
-    along: Floats  # by term: how far its vector, less the mean, goes that way
+    plain: Floats  # by term, unit length
+    pointing: Floats  # unit length, or zero if the sentence has no vector
+    along: Floats  # by term: projection of its vector, minus the mean, on the direction
 
 
 def direct(space: Space, query: dict[str, float]) -> Direction:
-    """Terms and how much each is wanted, in this space. How far meaning is trusted depends on how often the terms were
-    seen: the vector of a word from three pages is mostly chance."""
+    """Place a weighted set of terms in the space. How far meaning is trusted depends on how often the terms were seen:
+    the vector of a word on three pages is mostly noise."""
     numbers = {term: number for number, term in enumerate(space.terms)}
     ids = np.array([numbers[term] for term in query], np.int32)
     wanted = np.array([*query.values()], np.float32)
@@ -195,7 +196,7 @@ def direct(space: Space, query: dict[str, float]) -> Direction:
 
 
 def pull(space: Space, direction: Direction, ids: Ids, times: NDArray[Any]) -> tuple[Floats, Floats]:
-    """What each term of a text adds to its likeness with a sentence: by its words, and by their meaning."""
+    """Return what each term of a text adds to its similarity to a sentence: by words, and by meaning."""
     tf = 1 + np.log(times)
     tf_idf = tf * space.idf[ids]
     length = (1 - LENGTH) * space.length + LENGTH * float(np.sqrt(tf_idf @ tf_idf))

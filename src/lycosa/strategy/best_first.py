@@ -1,6 +1,6 @@
-"""Soft focus (Chakrabarti, van den Berg, Dom 1999): a link is worth what the page it was found on is worth.
+"""Soft focus (Chakrabarti, van den Berg, Dom 1999): a link scores as high as the page it was found on.
 
-Nothing is dropped: links of irrelevant pages wait until nothing better is left.
+Nothing is discarded: links on irrelevant pages stay queued until nothing better is left.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from lycosa.types import Explanation, Notes, Scored, Visit
 
 @dataclass
 class BestFirst(Following):
-    """Every link of a page gets the page's relevance; of several pages the most relevant counts."""
+    """Give every link the relevance of its page; if several pages link to a URL, the most relevant one counts."""
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [visit.verdict.relevance] * len(visit.page.links)

@@ -1,4 +1,4 @@
-"""First found, first asked: the baseline that knows nothing of the topic."""
+"""First found, first fetched: a baseline that ignores the topic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from lycosa.types import Explanation, Notes, Scored, Visit
 
 @dataclass
 class BreadthFirst:
-    """All links are worth the same, and among equals the frontier keeps the order of discovery."""
+    """Score all links the same; the frontier breaks ties by order of discovery."""
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [1.0] * len(visit.page.links)

@@ -1,8 +1,8 @@
-"""Which classes of pages lead to the target? Rules as of Interclass rules (2004), counted while the crawl goes on.
+"""Rules about which classes of pages lead to the target (Interclass rules, 2004), counted during the crawl.
 
-Every visit tells that a page of one class linked to a page of another. Chained, such rules say what the links of a page
-are worth by its class, also where the target lies behind pages that are off topic. Rules that were mined before the
-crawl (`lycosa topic rules`) are where it starts; they also say where links lead by their words.
+Each visit shows that a page of one class links to a page of another. Chained together, these rules estimate what the
+links of a page are worth from its class, even if the target lies behind pages that are off topic. Rules mined before
+the crawl (`lycosa topic rules`) are the starting point; they also predict from a link's words where it leads.
 """
 
 import logging
@@ -17,27 +17,27 @@ from lycosa.strategy.rule_base import RuleBase
 from lycosa.types import BadInput
 
 Targets = Callable[[Sequence[str]], Sequence[str]]
-MOST_RULES = 3  # on a path
-BEFOREHAND = 30.0  # pages that rules from elsewhere count for, for each class: what is seen here soon counts more
-EVERY = 10  # pages after which the paths are counted anew
-LEAST = 0.05  # a chance below this is as good as none: so a class that was seen once does not end a search
+MOST_RULES = 3  # in a path
+BEFOREHAND = 30.0  # weight of mined rules per class, in pages: low, so that what this crawl sees soon outweighs them
+EVERY = 10  # pages between two updates of the paths
+LEAST = 0.05  # added to every probability, so that a class seen only once does not end a search
 _log = logging.getLogger(__name__)
 
 
 class ClassRules:
-    """What a class is worth, in units of the class of an average page."""
+    """What each class is worth, relative to the class of an average page."""
 
     def __init__(self) -> None:
-        self.targets: Targets | None = None  # which of some classes are sought; None: the topic has no classes
-        self.counts: dict[str, dict[str, float]] = {}  # from the class of a page to those of the pages it links to
-        self.worth: dict[str, float] = {}  # by class: the chance that its links lead to the target
-        self.usual = 0.0  # of a page as they come
+        self.targets: Targets | None = None  # which of the given classes are targets; None: the topic has no classes
+        self.counts: dict[str, dict[str, float]] = {}  # class of a page -> class of a linked page -> count
+        self.worth: dict[str, float] = {}  # by class: the probability that its links lead to the target
+        self.usual = 0.0  # the mean worth, over all links seen
         self.seen = 0
-        self.link_model = LinkModel([])  # of words of links, learned elsewhere
+        self.link_model = LinkModel([])  # predicts from a link's words; trained before the crawl
         self._surplus: dict[str, float] = {}
 
     def prepare(self, folder: Path, targets: Targets) -> None:
-        """With the rules of the crawl folder, if there are any."""
+        """Start from the rules in the crawl folder, if there are any."""
         path = folder / rule_base.NAME
         rules = rule_base.load(path) if path.exists() else None
         if rules and not targets(rules.classes):
@@ -47,7 +47,7 @@ class ClassRules:
         self.start(targets, rules)
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:
-        """With rules that were mined elsewhere, if there are any."""
+        """Start from rules mined elsewhere, if there are any."""
         self.targets = targets
         if rules:
             for name, row in rules.rules().items():
@@ -56,7 +56,7 @@ class ClassRules:
             self._weigh(targets)
 
     def see(self, source: str, target: str) -> bool:
-        """A page of class `source` linked to one of class `target`. Is there anything to be remembered?"""
+        """Count a link from a page of class `source` to one of class `target`. Return whether anything changed."""
         if self.targets is None or not source or not target:
             return False
         row = self.counts.setdefault(source, {})
@@ -75,11 +75,11 @@ class ClassRules:
         self._tell()
 
     def _tell(self) -> None:
-        told = {*self.counts, *self.worth} if self.worth else ()  # who only reads has not the rules from elsewhere
+        told = {*self.counts, *self.worth} if self.worth else ()  # read-only users do not have the mined rules
         self._surplus = {name: log((self.worth.get(name, 0.0) + LEAST) / (self.usual + LEAST)) for name in told}
 
     def surplus(self, name: str) -> float:
-        """The logarithm of its worth over the usual one; 0 of a class that nobody knows yet."""
+        """Return the log of the class's worth over the mean worth; 0 for an unknown class."""
         return self._surplus.get(name, 0.0)
 
     def save(self) -> dict[str, Any]:

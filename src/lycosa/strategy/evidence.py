@@ -1,6 +1,6 @@
-"""What speaks for a link, in numbers: one for each kind of evidence, in the order of PRIOR.
+"""The evidence for a link as a feature vector: one number for each kind of evidence, in the order of PRIOR.
 
-Links are looked at in batches: what is known of a page, and what its links brought, is computed once for all of them.
+Links are processed in batches, so that what is known about a page and the yield of its links is computed only once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,13 +10,13 @@ from lycosa.strategy.link_features import Scale, Surpluses
 from lycosa.strategy.memory import Memory
 from lycosa.strategy.sources import Source
 
-AREA = 0.3  # pages more: in so small a part of a host a few failures tell enough
+AREA = 0.3  # smoothing, in pages: an area is so small a part of a host that a few failures are enough
 LEAST_CASH = 1e-12
 _LOGS = [log(1 + number) for number in range(256)]
 
 
 class Gathering:
-    """The evidence of some links, at one moment: nothing is learned while it is used."""
+    """The evidence for a set of links at one moment; nothing may be learned while it is in use."""
 
     def __init__(
         self, memory: Memory, surplus: Surpluses, scales: Mapping[str, Scale], leads: Callable[[str], float]
@@ -27,7 +27,7 @@ class Gathering:
         self._near: dict[tuple[int, int], float] = {}  # by page and spot
 
     def of(self, rows: Iterable[int]) -> list[list[float]]:
-        """One number for each kind; 0 where nothing is known."""
+        """Return one number for each kind of evidence; 0 where nothing is known."""
         links, surplus, pages = self._links, self._surplus, self._pages
         in_context, in_own, in_cash = (self._scales[name].of for name in ("context", "own", "cash"))
         surplus_of, tallies, curiosity = surplus.__getitem__, surplus.tallies, surplus.curiosity
@@ -63,7 +63,7 @@ class Gathering:
         return found
 
     def _page(self, page: int) -> tuple[float, float, float, float]:
-        """What the most relevant page of a link says of it."""
+        """Return what the most relevant page that links to a URL says about it."""
         source = self._sources[page]
         found = self._pages[page] = (
             self._scales["parent"].of(source.relevance),
@@ -74,8 +74,8 @@ class Gathering:
         return found
 
     def _yield(self, row: int, place: int) -> tuple[float, float, float, float]:
-        """What other links of its pages brought, those with addresses of its kind, those near it; and how much there is
-        to learn from a try."""
+        """Return the yield of the link's siblings, of siblings with the same kind of address and of siblings near it,
+        and how much there is to learn from trying it."""
         links, rate, siblings, part, near, untested = self._links, self._surplus.rate, 0.0, 0.0, 0.0, 0.0
         count = links.counts[row]
         for at in range(count):

@@ -1,6 +1,6 @@
-"""Strategies whose links wait with the relevance of their page: when the judge changes its mind, their scores follow.
+"""Base for strategies that score links by the relevance of their page: scores follow when the judge revises a verdict.
 
-Otherwise links of pages that an older version judged would never meet those of newer pages on one scale.
+Without this, links scored by an older version of the judge would not be comparable with newer ones.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from lycosa.types import Effects, Revised, View
 
 @dataclass
 class Following:
-    """Hears what the judge has changed its mind about, and rescores what waits."""
+    """Collects revised verdicts and rescores the queued links."""
 
     view_: View | None = field(init=False, repr=False, default=None)
     heard_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # relevance of pages, by URL

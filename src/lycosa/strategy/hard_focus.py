@@ -1,7 +1,7 @@
-"""Hard focus (Chakrabarti, van den Berg, Dom 1999): only the links of pages on topic are followed.
+"""Hard focus (Chakrabarti, van den Berg, Dom 1999): only links on relevant pages are followed.
 
-A page is on topic when its best class is one of the target's and the target is probable enough; the judge says so.
-Seeds are followed whatever the judge thinks of them: a person chose them, and with none of them there is no crawl.
+A page is on topic if its best class is a target class and the target is probable enough; the judge decides. Links on
+seeds are always followed: a person chose the seeds, and without them there is no crawl.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ DROPPED = -1.0
 
 @dataclass
 class HardFocus(Following):
-    """Links of a page on topic get its relevance, links of any other page are dropped."""
+    """Give links the relevance of their page if it is on topic, and discard them otherwise."""
 
     def score(self, visit: Visit) -> Sequence[float]:
         is_start = visit.reply.link.is_start

@@ -1,11 +1,11 @@
-"""What `learned` keeps in crawl.db, so that a crawl that was killed goes on in the same order.
+"""What `learned` stores in crawl.db, so that a killed crawl resumes in the same order.
 
-Each page has a note of its links, written once, with the visit. What changes later (counts, reasons) has notes of its
-own, written with the commit. What comes one by one (names, URLs that are done, twins, turns) is written in batches:
-a note for each commit.
+The links of a page are stored in one note, written once, with the visit. State that changes later (counts, reasons) has
+notes of its own, written at each commit. Items that arrive one at a time (names, finished URLs, twins, turns) are
+written in batches, one note per commit.
 """
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -22,16 +22,16 @@ _encode, _decode = msgspec.msgpack.encode, msgspec.msgpack.decode
 
 
 class Up(Struct, frozen=True, array_like=True):
-    """The link that led to a page, as far as it still counts."""
+    """The link that led to a page, as far as it is still needed."""
 
-    pages: list[tuple[int, int]]  # it was found on, and where it stands on each
-    best: int  # the most relevant of them
+    pages: list[tuple[int, int]]  # pages it was found on, and its position on each
+    best: int  # the most relevant of these pages
     marks: tuple[int, int, int]  # host, place, area
     words: list[int]
 
 
 class PageNote(Struct, frozen=True, array_like=True):
-    """A page and what it says of its links."""
+    """A page and what it says about its links."""
 
     relevance: float
     label: str
@@ -39,13 +39,13 @@ class PageNote(Struct, frozen=True, array_like=True):
     cash: float
     luck: float
     up: Up | None
-    columns: dict[str, bytes]  # one for each thing that is said of links, in their order; words one after the other
-    told: bytes  # ids of links of which no more is to be learned
-    urls: dict[int, str]  # addresses of links that the frontier does not know, by their place; those told come last
+    columns: dict[str, bytes]  # one per property of the links, in their order; the words are concatenated
+    told: bytes  # ids of links about which there is nothing left to learn
+    urls: dict[int, str]  # by position, URLs that are not in the frontier; those in `told` come last
 
     @classmethod
     def of(cls, source: Source, links: Links, finds: Finds, told: Sequence[int]) -> PageNote:
-        """After the frontier has seen the links."""
+        """Build the note, once the frontier has seen the links."""
         ids, others = (array("I", [links.ids[row] for row in rows]) for rows in (finds.rows, told))
         urls = {at: finds.urls[at] for at, number in enumerate(ids) if not number}
         urls |= {len(ids) + at: links.name_of(told[at]) for at, number in enumerate(others) if not number}
@@ -62,12 +62,12 @@ class PageNote(Struct, frozen=True, array_like=True):
         return _decode(isal_zlib.decompress(packed), type=cls)
 
     def finds(self) -> Finds:
-        """Of which rows are to be looked up."""
+        """Return the links; their rows have yet to be looked up."""
         columns = {name: array(CODES[name], column) for name, column in self.columns.items()}
         return Finds(self.urls, [0] * len(columns["ids"]), columns)
 
     def others(self) -> list[tuple[int, str]]:
-        """Ids, or addresses where there is none, of the links of which no more is to be learned."""
+        """Return the ids (or, without one, the URLs) of the links about which there is nothing left to learn."""
         before = len(self.columns["word_counts"])
         return [(number, self.urls.get(before + at, "")) for at, number in enumerate(array("I", self.told))]
 
@@ -78,22 +78,22 @@ def _up(links: Links, row: int) -> Up | None:
 
 
 class Fetched(Struct, frozen=True, array_like=True, gc=False):
-    """A URL that waits no longer, in full: of two URLs that share a hash one would hide the other."""
+    """A URL no longer queued, stored in full: of two URLs with the same hash, one would hide the other."""
 
     url: str
     is_page: bool
-    number: int  # the frontier's id; 0 if no link to it waited
+    number: int  # the frontier's id; 0 if no link to it was queued
 
 
 class Batches:
-    """Things that come one by one, gathered until the commit: each batch is a note of its own."""
+    """Items that arrive one at a time, collected until the commit; each batch becomes one note."""
 
     def __init__(self) -> None:
         self.count = 0  # batches written
         self.fetched: list[Fetched] = []
-        self.twins = array("I")  # ids of links whose page was probably fetched under another address
-        self.turns = array("I")  # ids of links that were taken in their turn
-        self.whys: list[bytes] = []  # what made the scores of those that were taken
+        self.twins = array("I")  # ids of links whose page was probably fetched under another URL
+        self.turns = array("I")  # ids of links fetched for exploration
+        self.whys: list[bytes] = []  # the reasons for the scores of the links fetched
 
     def write(self, db: Any, names: list[str]) -> None:
         if not (names or self.fetched or self.twins or self.turns or self.whys):

@@ -1,10 +1,10 @@
-"""Learned: one model over all evidence that the other strategies use, starting as a sensible mixture of them.
+"""Learned: one model over all the evidence that the other strategies use, starting from a sensible mixture of them.
 
     log-odds of a link = sum of weight * evidence       relevance of its page, words around it, cash, depth,
-                                                        and how links like it did so far, above all its siblings
+                                                        and the yield of similar links so far, above all its siblings
 
-Every visit teaches it: what links of the same page, host, kind of address, class of page and words bring, and which of
-these to trust. A link's score follows what happens to its siblings while it waits.
+Every visit trains it: how well links from the same page, host, kind of address, class of page and with the same words
+do, and which of these signals to trust. A queued link's score follows the yield of its siblings.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,24 +43,24 @@ from lycosa.types import (
     text_relevances,
 )
 
-CALLED = 18  # links of a page, best words first, that wait with their full score; the others follow as these are taken
-READ = 8  # links of a page, best words first, around which the words are judged too
-UNKNOWN = -1.0  # relevance of words that nobody judged
-ENOUGH = 2.0  # relevant pages, before weights are learned: until then all there is to learn is failure
-ANCESTORS = 3  # links that led to a page share in what it brings: so a crawl finds its way through pages off topic
-MOST_CREDIT = 1.0  # of a link for what lies behind it: a list of a hundred pages does not make its neighbours lists too
-MOST_CASH = 1e6  # a long chain of pages on topic must not grow out of range
+CALLED = 18  # links per page, best words first, that get their full score; the others follow as these are fetched
+READ = 8  # links per page, best words first, whose surrounding words are judged too
+UNKNOWN = -1.0  # relevance of words that were not judged
+ENOUGH = 2.0  # relevant pages before weights are learned: until then there are only failures to learn from
+ANCESTORS = 3  # links up the path to a page share in its outcome, so that a crawl can tunnel through irrelevant pages
+MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred pages must not make its neighbours lists too
+MOST_CASH = 1e6  # keeps cash in range along a long chain of relevant pages
 
 
 @dataclass
 class Learned:
-    """A URL waits with the probability that it is relevant, as far as one can tell now."""
+    """Queue each URL with the estimated probability that it is relevant."""
 
-    speed: Annotated[float, Meta(ge=0, le=1)] = 0.2  # of learning weights; 0: the mixture stays as it starts
-    credit: Annotated[float, Meta(ge=0, le=1)] = 0.35  # share of a page's surplus for the link that led to its page
-    explore: Annotated[int, Meta(ge=0)] = 5  # pages outside of lists that bring something, for one in its turn; 0: none
+    speed: Annotated[float, Meta(ge=0, le=1)] = 0.2  # learning rate of the weights; 0: keep the initial mixture
+    credit: Annotated[float, Meta(ge=0, le=1)] = 0.35  # share of a page's surplus that the link to its parent gets
+    explore: Annotated[int, Meta(ge=0)] = 5  # pages outside productive lists per breadth-first one; 0: no exploration
     without: list[str] = field(default_factory=list)  # kinds of evidence to leave out
-    seed: int = 0  # of chance, which decides what is tried first
+    seed: int = 0  # of the random numbers that decide what is tried first
 
     judge_: Any = field(init=False, repr=False, default=None)
     db_: Any = field(init=False, repr=False, default=None)
@@ -70,15 +70,15 @@ class Learned:
     surplus_: Surpluses = field(init=False, repr=False, default_factory=Surpluses)  # by host, word, ...
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
     class_rules_: ClassRules = field(init=False, repr=False, default_factory=ClassRules)
-    best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a page on topic
+    best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a relevant page so far
     scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
     memory_: Memory = field(init=False, repr=False, default_factory=Memory)  # of pages and their links
-    reasons_: Any = field(init=False, repr=False, default=None)  # what made the scores
-    idle_: int = field(init=False, repr=False, default=0)  # pages outside of such lists since the last turn
+    reasons_: Any = field(init=False, repr=False, default=None)  # why links have their scores
+    idle_: int = field(init=False, repr=False, default=0)  # such pages since the last breadth-first one
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
-    twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of addresses of the page under way
-    next_: int = field(init=False, repr=False, default=0)  # the page whose links are looked at again next
-    unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be noted
+    twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
+    next_: int = field(init=False, repr=False, default=0)  # the page whose links are rescored next
+    unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be stored
 
     def __post_init__(self) -> None:
         self.weights_ = Weights(PRIOR, BIAS, self.without)
@@ -97,10 +97,10 @@ class Learned:
         return Effects()
 
     def read(self, notes: Notebook) -> None:
-        """Read what was learned, without a crawl."""
+        """Read the learned state without a crawl."""
         self.db_ = notes
 
-    # -- what a visit teaches -----------------------------------------------------------------------------------------
+    # -- learning -----------------------------------------------------------------------------------------------------
 
     def learn(self, visit: Visit) -> None:
         reply, memory = visit.reply, self.memory_
@@ -116,7 +116,7 @@ class Learned:
         memory.batches.whys.append(self.reasons_.take(row, visit.score))
         (evidence,) = self.evidence([row])
         self.idle_ += not reply.error and max(evidence[YIELD]) <= 0
-        if reply.error:  # nothing was learned of the topic; but a host that fails is no place to look
+        if reply.error:  # says nothing about the topic, but a failing host is not worth trying
             self._count(memory.links.hosts[row], 0.0)
         elif visit.duplicate_of:
             self._count_siblings(row, 0.0)
@@ -131,7 +131,7 @@ class Learned:
         return row
 
     def outcome(self, verdict: Verdict) -> float:
-        """0..1: relevance in units of the best so far, since judges differ in scale; off topic it counts half."""
+        """Return relevance relative to the best so far (0..1), since judges differ in scale; halved if off topic."""
         if verdict.on_topic:
             self.best_ = max(self.best_, verdict.relevance)
         share = min(1.0, verdict.relevance / (self.best_ or 1.0))
@@ -157,7 +157,7 @@ class Learned:
             self._note(f"lead {source}", self.class_rules_.counts[source])
 
     def rate(self) -> float:
-        """The going rate: relevant pages among all that were tried."""
+        """Return the base rate: the share of relevant pages among all pages tried."""
         return min(0.99, max(1e-4, self.total_.good / self.total_.tried))
 
     def _count_all(self, row: int, good: float, tried: float = 1.0) -> None:
@@ -175,11 +175,11 @@ class Learned:
         for page, spot in links.found(row):
             source = self.memory_.sources[page]
             source.count(links.places[row], spot, good, tried)
-            if tried:  # credit alone can wait for its turn
+            if tried:  # credit alone can wait until the next regular update
                 self.dirty_[page] = source
             self.unsaved_[f"yield {page:09}"] = source.state
 
-    # -- what a link is worth -----------------------------------------------------------------------------------------
+    # -- scoring ------------------------------------------------------------------------------------------------------
 
     def score(self, visit: Visit) -> Sequence[float]:
         page, links = visit.page, self.memory_.links
@@ -195,13 +195,13 @@ class Learned:
         return [worth.get(link.url, 0.0) for link in page.links]
 
     def _found(self, page: Page) -> tuple[Finds, list[int]]:
-        """The links that may be fetched, best words first, and the rows of those of which no more is to be learned."""
+        """Return the links that may be fetched, best words first, and the rows of those with nothing left to learn."""
         candidates, told = self._candidates(page)
         owns = self._text_relevances("own", [own for _, _, _, own, _ in candidates])
         order = sorted(range(len(owns)), key=owns.__getitem__, reverse=True)
         links = [candidate[0] for candidate in candidates]
         promises = self._promises(page, candidates)
-        contexts = [UNKNOWN] * len(order)  # the others' would cost more than they tell
+        contexts = [UNKNOWN] * len(order)  # judging the others would cost more than it is worth
         contexts[:READ] = self._text_relevances("context", [page.context(links[at]) for at in order[:READ]])
         columns: dict[str, Sequence[float]] = {
             "contexts": contexts,
@@ -211,7 +211,7 @@ class Learned:
         return self.memory_.finds([candidates[at] for at in order], columns), told
 
     def _promises(self, page: Page, candidates: Sequence[Candidate]) -> list[float]:
-        """Where such links led elsewhere, if anybody knows."""
+        """Return where links like these led in the training data, if there is any."""
         model, names = self.class_rules_.link_model, self.memory_.names.all
         if not model:
             return [0.0] * len(candidates)
@@ -252,7 +252,7 @@ class Learned:
         return memory.add_page(verdict.relevance, verdict.label, distance, cash, luck, up)
 
     def worths(self, rows: Sequence[int], pages: Iterable[int]) -> list[float]:
-        """The scores of links, each as one of this page; what made them is kept."""
+        """Score links, each as a link of the given page, and keep the reasons."""
         turns, weigh = self.memory_.links.turns, self.weights_.weigh
         weighed = [None if turns[row] else weigh(found) for row, found in zip(rows, self.evidence(rows), strict=True)]
         self.reasons_.keep(rows, pages, weighed)
@@ -265,8 +265,8 @@ class Learned:
         return max(waiting, found)
 
     def effects(self) -> Effects:
-        """New scores for links of the pages whose yield this visit changed, and of the next page in turn, so that in
-        time everything that waits follows what was learned."""
+        """Rescore the links of the pages whose yield this visit changed, and those of the next page in turn, so that
+        over time every queued link reflects what has been learned."""
         self.memory_.settle(self.db_)
         links, sources, batches = self.memory_.links, self.memory_.sources, self.memory_.batches
         anew = {row: links.pages[0][row] for row in self.twins_}
@@ -281,7 +281,7 @@ class Learned:
             self.idle_ = 0
             batches.turns.append(links.ids[row])
             anew[row] = links.pages[0][row]
-        rows = [row for row in anew if (number := links.ids[row]) and self.waits_(number)]  # not if it is in flight
+        rows = [row for row in anew if (number := links.ids[row]) and self.waits_(number)]  # skip URLs in flight
         scores = self.worths(rows, [anew[row] for row in rows])
         if self.reasons_.is_full():
             self.reasons_.write()
@@ -290,7 +290,7 @@ class Learned:
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         return explain(scored, notes)
 
-    # -- what survives ------------------------------------------------------------------------------------------------
+    # -- persistence --------------------------------------------------------------------------------------------------
 
     def _note(self, key: str, value: Any) -> None:
         if self.db_ is not None:
@@ -299,7 +299,7 @@ class Learned:
     def save(self) -> dict[str, Any]:
         self.memory_.settle(self.db_)
         if self.db_ is not None:
-            for key, state in self.unsaved_.items():  # once a commit is enough: they belong to it
+            for key, state in self.unsaved_.items():  # writing once per commit is enough
                 self.db_.keep(f"learned {key}", msgspec.msgpack.encode(state()))
             self.memory_.save(self.db_)
             self.reasons_.write()

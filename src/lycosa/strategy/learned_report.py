@@ -1,4 +1,4 @@
-"""What does `learned` know by now? Read from crawl.db alone, also after the crawl."""
+"""What `learned` has learned so far, read from crawl.db alone, during or after the crawl."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from lycosa.strategy.learned import Learned
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.reasons import IN_WORDS
 
-_LEAST_TRIED = 3.0  # outcomes before a word or host is worth telling
+_LEAST_TRIED = 3.0  # outcomes before a word or host is reported
 _HEADINGS = {
     "word": "words",
     "host": "hosts",
@@ -18,7 +18,7 @@ _HEADINGS = {
 
 
 def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
-    """How much each kind of evidence counts by now, and the words, hosts, ... that speak most for and against links."""
+    """Return the weight of each kind of evidence, and the words, hosts, ... that count most for and against links."""
     strategy = _resumed(db)
     rate = strategy.rate()
     groups: dict[str, dict[str, float]] = {kind: {} for kind in _HEADINGS}
@@ -28,7 +28,7 @@ def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
         if tally.tried >= _LEAST_TRIED:
             groups[kind if space else "word"][name if space else key] = tally.surplus(rate)
     weights = dict(zip(PRIOR, strategy.weights_.values, strict=True))
-    if not groups["class"]:  # the topic has none
+    if not groups["class"]:  # the topic has no classes
         del weights["class"], weights["leads"], weights["elsewhere"]
     told = {"weight of evidence": _largest({IN_WORDS[name]: weight for name, weight in weights.items()})}
     return told | {_HEADINGS[kind]: _ends(found, top) for kind, found in groups.items() if found}
@@ -39,13 +39,13 @@ def _largest(weights: dict[str, float]) -> dict[str, float]:
 
 
 def _ends(weights: dict[str, float], top: int) -> dict[str, float]:
-    """The best and the worst of them."""
+    """Return the highest and the lowest weights."""
     ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
     return dict(ordered if len(ordered) <= top else ordered[: top - top // 2] + ordered[-(top // 2) :])
 
 
 def _resumed(db: CrawlDb) -> Learned:
-    """The strategy as it was at the last commit, without the links that wait."""
+    """Restore the strategy as of the last commit, without the queued links."""
     strategy = Learned()
     strategy.read(db)
     state = db.get("state:strategy")

@@ -1,8 +1,8 @@
-"""Link context: a link is worth what its page is worth, and more what the words around it are worth.
+"""Link context: score a link by the relevance of its page and, with more weight, of the words around it.
 
     score(u -> v) = beta * relevance(u) + (1 - beta) * relevance(the words around the link)
 
-The words are those centred on the anchor, the anchor included; where one side is short the other takes the rest.
+The window is centred on the anchor and includes it; if one side is short, the other is extended.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,10 +20,10 @@ from lycosa.types import CONTEXT_WORDS, Explanation, Notes, Scored, TextRelevanc
 
 @dataclass
 class LinkContext(Following):
-    """Of several pages that link to a URL the one that promises most counts."""
+    """If several pages link to a URL, the highest score counts."""
 
-    beta: Annotated[float, Meta(ge=0, le=1)] = 0.25  # weight of the page beside the words around the link
-    words: Annotated[int, Meta(ge=1)] = CONTEXT_WORDS  # around a link, anchor included
+    beta: Annotated[float, Meta(ge=0, le=1)] = 0.25  # weight of the page relative to the words around the link
+    words: Annotated[int, Meta(ge=1)] = CONTEXT_WORDS  # in the window around a link, anchor included
 
     judge_: Any = field(init=False, repr=False, default=None)  # a `TextRelevance`
 
@@ -53,7 +53,7 @@ class LinkContext(Following):
         return max(waiting, found)
 
     def learn(self, visit: Visit) -> None:
-        """There is nothing to learn: the judge knows the topic."""
+        """Nothing to learn: the judge knows the topic."""
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         if scored.source is None:

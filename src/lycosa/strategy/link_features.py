@@ -1,7 +1,7 @@
-"""What speaks for a link? What is known of it when it is found, and above all what such links brought so far.
+"""The features of a link: what is known when it is found and, above all, how well similar links have done so far.
 
-Everything counted here is compared with the going rate of the crawl, so that no number depends on how generous a topic
-judges or how rare its pages are.
+All counts are compared with the base rate of the crawl, so that no feature depends on how generous the judge is or how
+rare the topic.
 """
 
 from collections.abc import Iterable
@@ -9,35 +9,35 @@ from math import log, sqrt
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
-    "context": 0.4,  # of the words around it
-    "own": 0.9,  # of its own words, in anchor and address: a list of what is sought is often called so
-    "elsewhere": 0.8,  # where links lead to by their words and those around them, as was learned beforehand
-    "siblings": 2.5,  # what other links of its pages brought
-    "part": 1.5,  # what those of them brought that have addresses of the same kind
-    "near": 2.0,  # what those of them brought that stand near it on the page
-    "untested": 1.2,  # many such siblings wait and few have failed: one try tells much
-    "place": 0.2,  # what addresses of the same kind brought, wherever found
-    "area": 2.0,  # what its part of the host brought: a person's pages, a project's; only against a link
+    "context": 0.4,  # relevance of the words around it
+    "own": 0.9,  # relevance of its anchor and URL words: a list of what is sought is often called that
+    "elsewhere": 0.8,  # where links with such words led in the training data
+    "siblings": 2.5,  # yield of other links on its pages
+    "part": 1.5,  # yield of siblings with the same kind of address
+    "near": 2.0,  # yield of siblings near it on the page
+    "untested": 1.2,  # many such siblings are queued and few have failed: one try tells a lot
+    "place": 0.2,  # yield of this kind of address, wherever found
+    "area": 2.0,  # yield of its part of the host (a person's or a project's pages); negative evidence only
     "host": 0.3,
-    "class": 0.2,  # what links from pages of this class brought
-    "leads": 3.0,  # where pages of this class lead to, by rules between classes
-    "words": 0.7,  # what the words of anchor and address brought
+    "class": 0.2,  # yield of links from pages of this class
+    "leads": 3.0,  # where pages of this class lead, by interclass rules
+    "words": 0.7,  # yield of the words in anchor and URL
     "cash": 1.0,  # importance that flows along links
     "depth": -0.7,
-    "links": 0.0,  # pages it was found on
-    "distance": 0.0,  # clicks since the last page on topic
-    "twin": -6.0,  # what is probably the same page was fetched
+    "links": 0.0,  # number of pages it was found on
+    "distance": 0.0,  # clicks since the last relevant page
+    "twin": -6.0,  # probably the same page as one already fetched
 }
 BIAS = -2.0
-YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # of the pages a link was found on
-CURIOUS = 3.0  # where more than one page in twenty (e^-3) is good anyway, trying the untested is worth less
-SPOT = 5  # links in a row on a page that are taken together
-MOST_KEYS = 50_000  # of which it is remembered that nothing was counted
-MEMORY = 2_000  # observations; older ones count less and less
+YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # yield of the pages a link was found on
+CURIOUS = 3.0  # above a base rate of about one in twenty (e^-3), trying untested links is worth less
+SPOT = 5  # consecutive links on a page that are counted together
+MOST_KEYS = 50_000  # keys cached as having no counts
+MEMORY = 2_000  # observations; older ones are discounted
 
 
 class Tally:
-    """How many of the tried links were good; the unit is one relevant page."""
+    """How many of the links tried were good, in units of one relevant page."""
 
     __slots__ = ("good", "tried")
 
@@ -55,15 +55,16 @@ class Tally:
         return [self.good, self.tried]
 
     def surplus(self, rate: float, more: float = 1.0) -> float:
-        """The logarithm of good links over those to be expected at this rate, both with one page more.
+        """Return the log of the number of good links over the number expected at this rate, with one page added to
+        both.
 
-        So a rare topic needs many failures before they tell anything, and one success tells much.
+        So with a rare topic it takes many failures to be significant, but a single success is.
         """
         return log((self.good + more) / (self.tried * rate + more))
 
 
 class Scale:
-    """Running mean and spread of a number, to see each value in units of the spread: -3 .. 3, the mean is 0."""
+    """Running mean and spread, used to standardise a number: the mean maps to 0, values are clipped to -3..3."""
 
     __slots__ = ("count", "mean", "spread", "square")
 
@@ -94,21 +95,21 @@ class Scale:
 
 
 class Surpluses(dict[int, float]):
-    """The surplus of each key that is asked for, at the rate of now: most keys come many times before it changes, and
-    of most nothing was counted yet. A key is the number of a name."""
+    """The surplus of each requested key at the current rate, cached: most keys recur many times before the rate
+    changes, and most have no counts yet. A key is the number of a name."""
 
     rate = 1.0
-    curiosity = 0.0  # 0..1: what trying the untested is worth
+    curiosity = 0.0  # 0..1: value of trying untested links
 
     def __init__(self) -> None:
         super().__init__()
         self.tallies: dict[int, Tally] = {}
-        self._passing: list[int] = []  # keys whose surplus holds for this rate only
+        self._passing: list[int] = []  # keys whose surplus is valid for the current rate only
 
     def __missing__(self, key: int) -> float:
         tally, found = self.tallies.get(key), 0.0
         if tally:
-            found = log((tally.good + 1.0) / (tally.tried * self.rate + 1.0))  # its surplus, without a call
+            found = log((tally.good + 1.0) / (tally.tried * self.rate + 1.0))  # inlined `surplus`, to avoid a call
             self._passing.append(key)
         elif len(self) >= MOST_KEYS:
             self.clear()
@@ -124,7 +125,7 @@ class Surpluses(dict[int, float]):
         return tally
 
     def start(self, rate: float) -> None:
-        """The rate has changed, or not: a failure leaves it as it was."""
+        """Set the rate, which may be unchanged: a failure leaves it as it was."""
         if rate != self.rate:
             for key in self._passing:
                 self.pop(key, None)

@@ -1,4 +1,4 @@
-"""Teach where links lead, from links to pages of known classes: a logistic regression for each. Numpy is enough."""
+"""Train the link model from links to pages of known classes: one logistic regression per class, with numpy alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ from lycosa.strategy.link_words import LinkWords, share
 from lycosa.strategy.url_training import minimise
 
 Floats = NDArray[np.float64]
-OF_ONE_SITE = 100  # pages that count in full: how one site names its pages says little of others
-OF_ONE_PAGE = 20  # links that are looked at
-MOST_PAGES = 20_000  # drawn by lot if there are more
-LEAST_SITES = 2  # that use a word
-LEAST_PAGES = 5  # of a class
-STRENGTH = 2.0  # of the L2 penalty; half and twice as much order links as well
+OF_ONE_SITE = 100  # pages that count in full: how one site names its pages says little about others
+OF_ONE_PAGE = 20  # links that are used
+MOST_PAGES = 20_000  # above this, a random sample is used
+LEAST_SITES = 2  # that a word must occur on
+LEAST_PAGES = 5  # that a class must have
+STRENGTH = 2.0  # of the L2 penalty; half and twice as much rank links equally well
 
 
 class Linked(NamedTuple):
@@ -25,14 +25,14 @@ class Linked(NamedTuple):
 
     label: str
     site: str
-    links: Sequence[Sequence[str]]  # the words of each, as in `link_words`
+    links: Sequence[Sequence[str]]  # the words of each link, as in `link_words`
 
 
 def train(pages: Iterable[Linked]) -> dict[str, LinkWords]:
-    """For each class with enough pages. A page counts once, however many links lead to it."""
+    """Train a model for each class with enough pages. A page counts once, however many links lead to it."""
     pages = [page for page in pages if page.links]
     if len(pages) > MOST_PAGES:
-        pages = Random(0).sample(pages, MOST_PAGES)  # the same pages give the same lot
+        pages = Random(0).sample(pages, MOST_PAGES)  # fixed seed: the same pages give the same sample
     sites: dict[str, set[str]] = {}
     for page in pages:
         for link in page.links[:OF_ONE_PAGE]:
@@ -49,7 +49,7 @@ def train(pages: Iterable[Linked]) -> dict[str, LinkWords]:
 
 
 class _Rows(NamedTuple):
-    """Links by words, as sparse rows, and how much each row counts."""
+    """Links by words as sparse rows, with a weight for each row."""
 
     columns: NDArray[np.int64]
     values: Floats
@@ -73,7 +73,7 @@ def _rows(pages: Sequence[Linked], columns: Mapping[str, int]) -> _Rows:
                     values.append(share(word))
                     row_of.append(len(shares))
             shares.append(min(1.0, OF_ONE_SITE / of_site[page.site]) / len(links))
-    weights = np.array(shares) * (len(pages) / sum(shares))  # with few sites all count as much as with many
+    weights = np.array(shares) * (len(pages) / sum(shares))  # total weight is independent of the number of sites
     return _Rows(np.array(found), np.array(values), np.array(row_of), weights, len(columns))
 
 
@@ -81,7 +81,7 @@ def _fit(rows: _Rows, truth: NDArray[np.bool_], words: Sequence[str]) -> LinkWor
     def loss(point: Floats) -> tuple[float, Floats]:
         weights, bias = point[:-1], point[-1]
         sums = np.bincount(rows.row_of, rows.values * weights[rows.columns], len(truth)) + bias
-        error = rows.shares * (np.exp(-np.logaddexp(0, -sums)) - truth)  # no sum is too large for this
+        error = rows.shares * (np.exp(-np.logaddexp(0, -sums)) - truth)  # does not overflow for large sums
         value = float((rows.shares * (np.logaddexp(0, sums) - truth * sums)).sum())
         slope = np.bincount(rows.columns, rows.values * error[rows.row_of], rows.width) + STRENGTH * weights
         return value + STRENGTH / 2 * float((weights**2).sum()), np.append(slope, error.sum())

@@ -1,9 +1,9 @@
-"""Where does a link lead, by its own words, by those near it and by the title of its page?
+"""Where a link leads, predicted from its own words, the words near it and the title of its page.
 
     log-odds of a class = bias + sum over words of weight * (1 for its own, NEAR and TITLE for the others)
 
-Learned elsewhere (`link_training`), from links to pages of known classes: a title tells a list of what is sought, and
-what stands near a link its entries from the rest of the page.
+Trained by `link_training` on links to pages of known classes: titles identify lists of what is sought, and nearby words
+tell the entries of a list from the rest of the page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +17,9 @@ from lycosa.strategy.url_features import words_of
 from lycosa.text import STEMS, Memo, words
 from lycosa.types import CONTEXT_WORDS, Link, Page
 
-NEAR, TITLE = 0.3, 0.5  # around a link are many words, and a page's title stands for all its links
+NEAR, TITLE = 0.3, 0.5  # there are many words near a link, and all links of a page share its title
 MOST_TITLE = 8  # words
-_BESIDE, _ABOVE = "near ", "title "  # before a word that stands there
+_BESIDE, _ABOVE = "near ", "title "  # prefix of a word in that place
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
 
 _in_title = Memo(lambda word: f"{_ABOVE}{stem}" if (stem := STEMS[word]) else "").__getitem__
@@ -27,9 +27,9 @@ _near = Memo(lambda word: f"{_BESIDE}{stem}" if (stem := STEMS[word]) else "")._
 
 
 class LinkWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """What words tell of one class."""
+    """Word weights for one class."""
 
-    bias: Weight  # log-odds of a link without a known word, over those of any page
+    bias: Weight  # log-odds of a link without known words, relative to any page
     words: dict[str, Weight]
 
 
@@ -42,18 +42,18 @@ def near_words(link: Link, page: Page) -> list[str]:
 
 
 def share(word: str) -> float:
-    """How much a word counts, by where it stands."""
+    """Return the weight of a word by where it occurs."""
     return NEAR if word.startswith(_BESIDE) else TITLE if word.startswith(_ABOVE) else 1.0
 
 
 def all_words(page: Page, links: Sequence[Link]) -> list[list[str]]:
-    """What a page says of each of some links: its own words, those near it, the title."""
+    """Return what a page says about each link: its own words, those near it, and the title."""
     title = title_words(page)
     return [[*words_of(link, page)[1], *near_words(link, page), *title] for link in links]
 
 
 class LinkModel:
-    """What the words of links promise, for one or more classes that are sought."""
+    """Predicts from the words of links whether they lead to any of the target classes."""
 
     def __init__(self, models: Sequence[LinkWords]) -> None:
         self._models = [(model.bias, *_weighers(model.words)) for model in models]
@@ -62,9 +62,9 @@ class LinkModel:
         return bool(self._models)
 
     def of(self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]) -> list[float]:
-        """For some links of a page, and the words that each is counted under: the best over all classes.
+        """Score links of a page, given the words each is counted under: the maximum over all classes.
 
-        Words that promise less than others say no more than unknown ones: their page may have the list.
+        Negative scores count as 0, like unknown words: the page behind the link may still contain the list.
         """
         if not self._models or not links:
             return [0.0] * len(links)
@@ -82,7 +82,7 @@ class LinkModel:
 
 
 def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the words of `Page.context` begin and end, of many links at once."""
+    """Return where the words of `Page.context` begin and end, for many links at once."""
     start, end = np.array([link.start for link in links]), np.array([link.end for link in links])
     before = np.maximum(0, CONTEXT_WORDS - (end - start)) // 2
     first = np.maximum(0, np.minimum(start - before, len(page.words) - CONTEXT_WORDS))
@@ -90,10 +90,10 @@ def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArr
 
 
 def _weighers(weights: Mapping[str, float]) -> tuple[Callable[[str], float], Callable[[str], float]]:
-    """What a word as it is counted adds, and what a word of a page adds to the links near it."""
+    """Return two functions: the weight of a counted word, and what a word of the page adds to the links near it."""
     by_stem = {
         word.removeprefix(_BESIDE): NEAR * weight for word, weight in weights.items() if word.startswith(_BESIDE)
     }
-    counted = Memo(lambda word: weights.get(word, 0.0))  # asked by `map`, it takes half the time of the dict
+    counted = Memo(lambda word: weights.get(word, 0.0))  # with `map`, twice as fast as the dict
     near = Memo(lambda word: by_stem.get(STEMS[word], 0.0))
     return counted.__getitem__, near.__getitem__

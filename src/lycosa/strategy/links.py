@@ -1,11 +1,11 @@
-"""The links that wait, as compact as possible: a crawl knows millions of them.
+"""The queued links, stored compactly, since a crawl knows millions of them.
 
-A link is a row of numbers in arrays, some 110 bytes, and its address is only in crawl.db. What has a name (hosts, kinds
-of address, words) is numbered once. The id that the frontier gave a URL leads to its row; whoever scores a page's links
-does so before the frontier has seen them, so new ones have a name only until `settle`.
+A link is a row of numbers in arrays, about 110 bytes; its URL is stored in crawl.db only. Names (hosts, kinds of
+address, words) are interned as numbers. The id that the frontier assigns to a URL maps to its row. Links are scored
+before the frontier has seen them, so new ones are kept by URL until `settle`.
 """
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,15 +18,15 @@ from lycosa.strategy.sources import Source
 from lycosa.strategy.url_features import alike, anchor_word, marks_of, path_word
 from lycosa.text import Memo
 
-SOURCES = 3  # pages of one URL whose siblings are watched; the first ones
-WORDS_KEPT = 16  # of a link, from all its pages
-_CHUNK = 4_096  # rows made at once
-_FEW = 1_000_000  # words; below that it is not worth sweeping up those of links that are gone
-MOST_SHORT = 65_535  # what a column of short numbers holds
+SOURCES = 3  # pages linking to a URL whose siblings are tracked: the first few
+WORDS_KEPT = 16  # per link, over all its pages
+_CHUNK = 4_096  # rows allocated at once
+_FEW = 1_000_000  # words; below this, compacting away those of removed links is not worth it
+MOST_SHORT = 65_535  # maximum of an unsigned 16-bit column
 
 
 class Names(dict[str, int]):
-    """A number for each host, kind of address, part of a host, class and word; 0 is no name."""
+    """A number for each host, kind of address, part of a host, class and word; 0 means no name."""
 
     def __init__(self) -> None:
         super().__init__({"": 0})
@@ -42,7 +42,7 @@ class Names(dict[str, int]):
         return number
 
     def marks(self, url: str) -> tuple[int, int, int]:
-        """The numbers of an address's host, place and area. Most links of a page share them with others."""
+        """Return the numbers of the URL's host, place and area; cached, since most links of a page share them."""
         like = alike(url)
         return self._marks[like] if like else self._number(url)
 
@@ -51,7 +51,7 @@ class Names(dict[str, int]):
         return self[host], self[place], self[area]
 
     def fresh(self) -> list[str]:
-        """Those that came since this was asked last."""
+        """Return the names added since the last call."""
         found = self.all[self._written :]
         self._written = len(self.all)
         return found
@@ -63,35 +63,35 @@ class Names(dict[str, int]):
 
 
 class Find(Struct, gc=False):
-    """What one page says of a link that was known before."""
+    """What one page says about a link that was known before."""
 
     spot: int
     depth: int
     words: Sequence[int]
-    context: float  # what the judge makes of the words around it; below 0 if it was not asked
-    own: float  # and of its own words
-    elsewhere: float  # where links with such words led to elsewhere
+    context: float  # relevance of the words around it; negative if not judged
+    own: float  # relevance of its own words
+    elsewhere: float  # where links with such words led in the training data
 
 
-COLUMNS = {  # what a page says of its links, each in an array; Links has columns of the same names
+COLUMNS = {  # what a page says about its links, one array each; Links has columns of the same names
     **dict.fromkeys(("ids", "hosts", "places", "areas"), "I"),
     **dict.fromkeys(("contexts", "owns", "elsewheres"), "d"),
     "depths": "H",
     "word_counts": "B",
 }
-CODES = COLUMNS | {"spots": "H", "words": "I"}  # words: of all links, one after the other
+CODES = COLUMNS | {"spots": "H", "words": "I"}  # words: of all links, concatenated
 
 
 class Finds:
-    """What one page says of its links, in columns: a page has so many links that each step is taken for all at once."""
+    """What one page says about its links, in columns: pages have so many links that each step handles all at once."""
 
     __slots__ = ("columns", "rows", "urls")
 
     def __init__(
         self, urls: Sequence[str] | Mapping[int, str], rows: list[int], columns: Mapping[str, Sequence[Any]]
     ) -> None:
-        self.urls = urls  # needed of those only that the frontier does not know, or not yet
-        self.rows = rows  # of links that were known before; 0 of the others, until they are added
+        self.urls = urls  # needed only for URLs that are not in the frontier, or not yet
+        self.rows = rows  # of links known before; 0 for the others, until they are added
         self.columns: dict[str, array[Any]] = {
             name: values if isinstance(values, array) else array(CODES[name], values)
             for name, values in columns.items()
@@ -106,22 +106,22 @@ class Finds:
 
 
 class Links:
-    """Row by row: what is known of each link. Row 0 stands for none."""
+    """What is known about each link, row by row. Row 0 stands for none."""
 
     def __init__(self) -> None:
-        self.number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if it does not know the URL
+        self.number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if the URL is not in it
         self.ids, self.hosts, self.places, self.areas = (array("I") for _ in range(4))
         self.best, self.finds, self._first_word = (array("I") for _ in range(3))  # best: the most relevant of its pages
         self.depths = array("H")
         self.contexts, self.owns, self.elsewheres, self.cash = (array("d") for _ in range(4))
         self.counts, self.twins, self.turns, self.word_counts = (array("B") for _ in range(4))
-        self.pages = tuple(array("I") for _ in range(SOURCES))  # the first few it was found on,
-        self.spots = tuple(array("H") for _ in range(SOURCES))  # and where it stands on each of them
-        self._words = array("I")  # of all links, one after the other
-        self._left_behind = 0  # words of links that are gone
+        self.pages = tuple(array("I") for _ in range(SOURCES))  # the first few pages it was found on,
+        self.spots = tuple(array("H") for _ in range(SOURCES))  # and its position on each of them
+        self._words = array("I")  # of all links, concatenated
+        self._left_behind = 0  # words of removed links
         self._free: list[int] = []
         self._rows = array("I", [0])  # by the frontier's id
-        self._others: dict[str, int] = {}  # rows of URLs that the frontier does not know, or not yet
+        self._others: dict[str, int] = {}  # rows of URLs that are not in the frontier, or not yet
         self._new: list[str] = []
         self._grow()
         self._free.pop()  # row 0
@@ -140,12 +140,12 @@ class Links:
         start = len(self.ids)
         for column in self._columns():
             column.frombytes(bytes(_CHUNK * column.itemsize))
-        self._free[:0] = range(start + _CHUNK - 1, start - 1, -1)  # those that were used before come first
+        self._free[:0] = range(start + _CHUNK - 1, start - 1, -1)  # rows used before are reused first
 
-    # -- by address ---------------------------------------------------------------------------------------------------
+    # -- by URL -------------------------------------------------------------------------------------------------------
 
     def find(self, url: str) -> int:
-        """The row of a URL that waits, else 0."""
+        """Return the row of a queued URL, else 0."""
         number, rows = self.number_of(url), self._rows
         return (rows[number] if number < len(rows) else 0) or self._others.get(url, 0)
 
@@ -153,7 +153,7 @@ class Links:
         return self._rows[number] if number < len(self._rows) else 0
 
     def take(self, url: str) -> int:
-        """The same, and it waits no longer; the row stays until it is released."""
+        """Like `find`, but also remove the URL from the queue; its row stays until it is released."""
         number = self.number_of(url)
         row = self.row_of(number)
         if row:
@@ -162,7 +162,7 @@ class Links:
         return self._others.pop(url, 0)
 
     def settle(self) -> None:
-        """The frontier has seen the new links: give them its ids. Those that it refused keep their names."""
+        """Assign the frontier's ids to the new links, once it has seen them. Links it refused are still kept by URL."""
         for url in self._new:
             number, row = self.number_of(url), self._others.get(url, 0)
             if number and row:
@@ -177,7 +177,7 @@ class Links:
             self._rows.frombytes(bytes(self._rows.itemsize * max(_CHUNK, number + 1 - len(self._rows))))
 
     def name_of(self, row: int) -> str:
-        """Of a link that the frontier does not know."""
+        """Return the URL of a link that is not in the frontier."""
         return next((url for url, other in self._others.items() if other == row), "")
 
     # -- by row -------------------------------------------------------------------------------------------------------
@@ -187,11 +187,11 @@ class Links:
         return self._words[first : first + self.word_counts[row]]
 
     def found(self, row: int) -> list[tuple[int, int]]:
-        """The numbers of the first few pages it was found on, and where it stands on each of them."""
+        """Return the numbers of the first few pages it was found on, and its position on each of them."""
         return [(self.pages[at][row], self.spots[at][row]) for at in range(self.counts[row])]
 
     def again(self, row: int, source: Source, find: Find | None, best: Source) -> None:
-        """Found on a further page, of which no more may be known than that."""
+        """Record that a link was found on another page; without `find`, nothing else is known about it."""
         self.cash[row] += source.cash
         self.finds[row] += 1
         if find is None:
@@ -212,10 +212,10 @@ class Links:
             self.best[row] = source.number
 
     def add(self, source: Source, finds: Finds, which: Sequence[int]) -> Sequence[int]:
-        """Those of a page's links that were not known before. Without an id they have their names, until `settle`."""
+        """Add the links of a page that were not known before. Those without an id are kept by URL until `settle`."""
         given, rows = finds.columns, self._take_rows(len(which))
         starts = array("I", accumulate(given["word_counts"], initial=len(self._words)))
-        self._words.extend(given["words"])  # also those of links that are left out: to pick would take longer
+        self._words.extend(given["words"])  # includes words of links left out: filtering would take longer
         pairs = [(getattr(self, name), given[name]) for name in COLUMNS]
         pairs += [(self.spots[0], given["spots"]), (self._first_word, starts[:-1])]
         for column, values in pairs:
@@ -241,7 +241,7 @@ class Links:
                 self._new.append(finds.urls[at])
 
     def _take_rows(self, count: int) -> Sequence[int]:
-        """Empty rows; a range where they follow each other, which is quicker to fill."""
+        """Return empty rows; a range if they are consecutive, which is faster to fill."""
         while len(self._free) < count:
             self._grow()
         rows = self._free[: -count - 1 : -1]
@@ -252,7 +252,7 @@ class Links:
     def restore(
         self, pages: Sequence[tuple[int, int]], best: int, marks: tuple[int, int, int], words: Sequence[int]
     ) -> int:
-        """A link that led to a page, as far as it still counts; nobody finds it by its address."""
+        """Restore a link that led to a page, as far as it is still needed; it cannot be found by its URL."""
         if not self._free:
             self._grow()
         row = self._free.pop()
@@ -264,7 +264,7 @@ class Links:
         return row
 
     def release(self, row: int) -> None:
-        """Nobody needs what is known of this link any more."""
+        """Free the row of a link that is no longer needed."""
         self._left_behind += self.word_counts[row]
         for column in self._columns():
             column[row] = 0

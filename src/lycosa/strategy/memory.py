@@ -1,4 +1,4 @@
-"""What `learned` remembers of single pages and links: where each link was found, what waits, what is done."""
+"""What `learned` remembers about individual pages and links: where links were found, what is queued, what is done."""
 
 from array import array
 from collections import Counter
@@ -15,25 +15,25 @@ from lycosa.strategy.sources import Levels, Source
 from lycosa.strategy.url_features import folder_of, twins
 from lycosa.types import Link
 
-Candidate = tuple[Link, int, int, Sequence[str], Sequence[int]]  # with its spot, row, words, and these by number
+Candidate = tuple[Link, int, int, Sequence[str], Sequence[int]]  # with its position, row, words, and their numbers
 
 
 class Memory:
-    """All pages whose links may wait, and these links."""
+    """All pages that may have queued links, and those links."""
 
     def __init__(self) -> None:
         self.names = Names()
-        self.links = Links()  # that wait, or led to a page
+        self.links = Links()  # that are queued, or led to a page
         self.sources: list[Source] = []
         self.levels = Levels()
-        self.done: set[int] = set()  # the keys of URLs that were fetched
-        self.folders: set[int] = set()  # and of the folders of those that were pages
+        self.done: set[int] = set()  # keys of fetched URLs
+        self.folders: set[int] = set()  # keys of the folders of those that were pages
         self.batches = Batches()
-        self.up = 0  # the row of the link of the visit under way
-        self._page: tuple[Source, Finds, Sequence[int]] | None = None  # not noted yet
+        self.up = 0  # row of the link of the current visit
+        self._page: tuple[Source, Finds, Sequence[int]] | None = None  # not stored yet
 
     def first_page(self, row: int) -> Source:
-        """That a link was found on."""
+        """Return the first page that a link was found on."""
         return self.sources[self.links.pages[0][row]]
 
     def best_page(self, row: int) -> Source:
@@ -43,7 +43,7 @@ class Memory:
         return self.names.all[self.links.hosts[row]].removeprefix("host ")
 
     def take(self, url: str, is_page: bool) -> tuple[int, list[int]]:
-        """The link no longer waits. Other addresses of the same page still do, but should come last: these too."""
+        """Take a link off the queue; also return the queued links to other URLs of the page, which should come last."""
         links = self.links
         folder = folder_of(url) if is_page else ""
         same: list[int] = []
@@ -74,7 +74,7 @@ class Memory:
         return source
 
     def finds(self, candidates: Sequence[Candidate], columns: dict[str, Sequence[float]]) -> Finds:
-        """What a page says of its links, with the columns that are there already."""
+        """Build what a page says about its links, given the columns that are known already."""
         links, spots, rows, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
         marks = [self.names.marks(link.url) for link in links]
         columns |= {name: [mark[at] for mark in marks] for at, name in enumerate(("hosts", "places", "areas"))}
@@ -86,7 +86,7 @@ class Memory:
         return Finds([link.url for link in links], [*rows], columns)
 
     def add_links(self, source: Source, finds: Finds, told: Sequence[int]) -> list[int]:
-        """Take down what a page says of its links; of those in `told` no more is to be learned."""
+        """Record what a page says about its links; there is nothing left to learn about those in `told`."""
         self._add(source, finds, range(len(finds.rows)))
         for row in told:
             self.links.again(row, source, None, source)
@@ -108,10 +108,10 @@ class Memory:
         if source.kids:
             self.levels.add(source, columns["depths"][0])
 
-    # -- what survives ------------------------------------------------------------------------------------------------
+    # -- persistence --------------------------------------------------------------------------------------------------
 
     def settle(self, db: Any) -> None:
-        """The turn is over, and the frontier has seen the links of its page: note them by its ids."""
+        """After the turn, once the frontier has seen the links of the page, store them by its ids."""
         links = self.links
         links.settle()
         if self._page:
@@ -130,7 +130,7 @@ class Memory:
         self.names.load(read_names(db))
 
     def load(self, db: Any) -> None:
-        """Everything, from the notes."""
+        """Load everything from the notes."""
         links = self.links
         done: set[int] = set()  # ids
         for fetched in read_fetched(db):
@@ -150,7 +150,7 @@ class Memory:
         up = links.restore(note.up.pages, note.up.best, note.up.marks, note.up.words) if note.up else 0
         source = self.add_page(note.relevance, note.label, note.distance, note.cash, note.luck, up)
         finds = note.finds()
-        which: list[int] = []  # still wait
+        which: list[int] = []  # those still queued
         for at, number in enumerate(finds.columns["ids"]):
             if number not in done if number else urls.key(note.urls[at]) not in self.done:
                 which.append(at)

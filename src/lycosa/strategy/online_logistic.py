@@ -1,4 +1,4 @@
-"""A small logistic model that learns while it works, from weights that a person chose to those that visits teach."""
+"""A small online logistic regression that starts from hand-chosen weights and learns from visits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import exp, sqrt
@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from lycosa.types import BadInput
 
-_PULL = 0.02  # towards the weights it started from: what no visit speaks against stays
-_STEEPEST = 3.0  # one surprise must not turn everything over
-MOST = 30.0  # log-odds: as good as certain
+_PULL = 0.02  # regularisation towards the initial weights: they stay unless visits contradict them
+_STEEPEST = 3.0  # gradient clipping: one surprise must not overturn everything
+MOST = 30.0  # log-odds, practically certain
 OTHER_VERSION = "crawl.db: what `learned` knew was written by another version of Lycosa, which has to go on"
 
 
@@ -21,7 +21,7 @@ def chance(log_odds: float) -> float:
 
 
 class Weighed(Struct, frozen=True, gc=False):
-    """A probability and all that made it."""
+    """A probability and the terms that produced it."""
 
     score: float
     evidence: Sequence[float]
@@ -29,12 +29,12 @@ class Weighed(Struct, frozen=True, gc=False):
     bias: float
 
     def parts(self) -> Iterable[float]:
-        """What each kind of evidence adds to the log-odds."""
+        """Return what each kind of evidence adds to the log-odds."""
         return map(mul, self.weights, self.evidence)
 
 
 class Weights:
-    """One weight for each kind of evidence; steps shrink with what a weight has seen (AdaGrad)."""
+    """One weight for each kind of evidence; step sizes shrink with the gradients seen (AdaGrad)."""
 
     def __init__(self, prior: Mapping[str, float], bias: float, without: Iterable[str] = ()) -> None:
         self.names = list(prior)
@@ -52,12 +52,12 @@ class Weights:
         return Weighed(chance(self.log_odds(evidence)), evidence, self.values, self.bias)
 
     def step(self, evidence: Sequence[float], outcome: float, rate: float, speed: float) -> None:
-        """Learn from one outcome, 0..1. Good and bad ones count alike in the sum, however rare good ones are."""
+        """Learn from one outcome, 0..1. Good and bad outcomes have equal total weight, however rare good ones are."""
         error = chance(self.log_odds(evidence)) - outcome
         error *= 0.5 * outcome / rate + 0.5 * (1 - outcome) / (1 - rate)
         error = max(-_STEEPEST, min(_STEEPEST, error))
         self.bias -= speed * error
-        self.values = list(self.values)  # what was weighed keeps the weights it was weighed with
+        self.values = list(self.values)  # copied: earlier `Weighed` keep the weights they were computed with
         for at, value in enumerate(evidence):
             if self.kept[at]:
                 slope = error * value

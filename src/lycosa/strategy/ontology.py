@@ -1,8 +1,8 @@
-"""The ontology crawler (2004): only relevant pages are followed, and link analysis chooses what is asked next.
+"""The ontology crawler (2004): only relevant pages are followed, and link analysis selects what is fetched next.
 
-Links of relevant pages go to a web graph and wait there, below 1. Whenever fewer than `minimum` chosen URLs are left,
-the graph is analysed and the `top` best of those that wait are chosen, at most `per_host` of one host: they wait above
-1 from then on.
+Links of relevant pages are added to a web graph and queued with scores below 1. Whenever fewer than `minimum` selected
+URLs are left, the graph is analysed and the `top` best queued URLs, at most `per_host` per host, are selected: from
+then on their scores are above 1.
 """
 
 from collections import Counter
@@ -25,21 +25,21 @@ Numbers = NDArray[np.int64]
 
 @dataclass
 class OntologyStrategy:
-    """A URL waits with 0, or with its best page's relevance, until an analysis chooses it."""
+    """Queue a URL with 0, or with the relevance of its best page, until an analysis selects it."""
 
-    focused: bool = True  # are links of irrelevant pages dropped?
+    focused: bool = True  # discard links on irrelevant pages
     analysis: Literal["nutch", "pagerank"] = "nutch"
     iterations: int = 5
-    minimum: int = 100  # chosen URLs; below that the graph is analysed
-    top: int = 500  # URLs chosen at once
-    per_host: int = 50  # chosen URLs of one host
-    by_relevance: bool = False  # weigh what links say by the relevance of the best page a URL was found on
-    hold: bool = True  # does what was not chosen wait, even if its host is free, while chosen URLs wait for theirs?
+    minimum: int = 100  # selected URLs; below this the graph is analysed
+    top: int = 500  # URLs selected at once
+    per_host: int = 50  # selected URLs per host
+    by_relevance: bool = False  # weigh the link scores by the relevance of the best page a URL was found on
+    hold: bool = True  # hold back unselected URLs while selected ones wait for their host, even if another host is free
 
     view_: Any = field(init=False, repr=False, default=None)
-    analysed_: Any = field(init=False, repr=False, default=None)  # what an analysis has found, to be acted upon
-    chosen_: int = field(init=False, repr=False, default=0)  # URLs chosen and not visited yet
-    fresh_: bool = field(init=False, repr=False, default=False)  # is there something the last analysis did not choose?
+    analysed_: Any = field(init=False, repr=False, default=None)  # the result of an analysis, not yet applied
+    chosen_: int = field(init=False, repr=False, default=0)  # URLs selected and not visited yet
+    fresh_: bool = field(init=False, repr=False, default=False)  # are there URLs that the last analysis did not select?
 
     def prepare(self, folder: object, judge: object) -> None:
         for name in ("iterations", "minimum", "top", "per_host"):
@@ -77,7 +77,7 @@ class OntologyStrategy:
         return Effects(floor=self.floor)
 
     def effects(self) -> Effects:
-        """Choose from what was analysed; or, if few chosen are left, have the graph analysed."""
+        """Apply the last analysis or, if few selected URLs are left, have the graph analysed."""
         if self.analysed_ is not None:
             analysed, self.analysed_ = self.analysed_, None
             ids, scores = self.choose(*analysed)
@@ -93,7 +93,7 @@ class OntologyStrategy:
     def analyse(
         self, sources: Sequence[int], targets: Sequence[int], waiting: Sequence[int]
     ) -> tuple[Numbers, NDArray[np.float64]]:
-        """Those that wait, best first, with what the links say of them. Slow: it runs beside the crawl."""
+        """Rank the queued URLs by link analysis, best first. Slow, so it runs alongside the crawl."""
         ids = np.asarray(waiting, dtype=np.int64)
         size = 1 + int(max(np.max(part, initial=0) for part in (sources, targets, ids)))
         order = np.argsort(np.asarray(sources), kind="stable")
@@ -103,7 +103,7 @@ class OntologyStrategy:
         return ids[order], scores[ids][order]
 
     def choose(self, ids: Numbers, scores: NDArray[np.float64]) -> tuple[list[int], list[float]]:
-        """The best that are not chosen yet, and the scores they wait with from now on."""
+        """Select the best URLs that are not selected yet, and return them with their new scores."""
         waiting_with = np.asarray(self.view_.scores())[ids]
         is_chosen = waiting_with >= CHOSEN
         at_host = Counter(map(self.view_.host, ids[is_chosen].tolist()))

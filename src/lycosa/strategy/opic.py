@@ -1,7 +1,7 @@
-"""OPIC (Abiteboul, Preda, Cobena 2003) as a crawl order: money flows along links, the richest URL is fetched next.
+"""OPIC (Abiteboul, Preda, Cobena 2003) as a crawl order: cash flows along links, and the richest URL is fetched next.
 
-Every seed starts with the same share. A page that is fetched gives its money in equal parts to what it links to. A page
-without links gives it to all known URLs alike.
+All seeds start with equal shares. A fetched page divides its cash equally among its links. A page without links divides
+it equally among all known URLs.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from lycosa.types import Effects, Explanation, Link, Notes, Origin, Scored, View
 
 @dataclass
 class Opic:
-    """A URL waits with its cash less what all URLs have been given, so that a gift to all is one number."""
+    """Queue a URL with its cash minus what all URLs have been given, so that a gift to all is a single number."""
 
-    list_size: int = 50  # URLs chosen at once, the richest first
+    list_size: int = 50  # URLs selected at once, the richest first
 
     view_: View | None = field(init=False, repr=False, default=None)
-    gift_: float = field(init=False, repr=False, default=0.0)  # what every URL known at the time got from dead ends
-    known_: int = field(init=False, repr=False, default=0)  # how many URLs there are to share such a gift
+    gift_: float = field(init=False, repr=False, default=0.0)  # what every URL known then received from dead ends
+    known_: int = field(init=False, repr=False, default=0)  # number of URLs that share such a gift
 
     def connect(self, view: View) -> Effects:
         self.view_ = view
@@ -47,7 +47,7 @@ class Opic:
         return [share if good else -1.0 for good in admitted]
 
     def learn(self, visit: Visit) -> None:
-        """A dead end gives to all; a URL that could not be fetched takes its money with it."""
+        """Share out the cash of a dead end; the cash of a URL that could not be fetched is lost."""
         if not visit.reply.error and not visit.page.links and self.known_:
             self.gift_ += (visit.score + self.gift_) / self.known_
 
@@ -57,7 +57,7 @@ class Opic:
         return Explanation(f"{cash} (less what dead ends gave to all URLs); the {self.list_size} richest come next")
 
     def begin_list(self, scores: Sequence[float]) -> None:
-        """The order of the list is the frontier's business."""
+        """Do nothing: the frontier orders the list."""
 
     def end_list(self) -> Effects:
         return Effects()

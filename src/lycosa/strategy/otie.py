@@ -1,9 +1,9 @@
-"""OTIE (2009): money flows along links in proportion to predicted relevance: link and content evidence in one score.
+"""OTIE (2009): cash flows along links in proportion to predicted relevance, combining link and content evidence.
 
-A fetched page's cash is first revised by its relevance (8), then shared among its links by their similarity (6): the
-true one of pages fetched before, else what the link's context promises (7, 9). Fetched pages receive money too; once a
-list the richest of them passes on what it got since, replayed from what is stored of it. All addresses of a page that
-redirects or equal bodies have shown to be one page share its account.
+The cash of a fetched page is first revised by its relevance (8), then divided among its links by their similarity (6):
+the true similarity for pages already fetched, otherwise the one predicted from the link's context (7, 9). Fetched pages
+receive cash too; once per list, the richest of them passes on what it has received since, replayed from its stored
+links. All URLs that redirects or identical bodies have shown to be the same page share one account.
 """
 
 from collections.abc import Sequence
@@ -28,27 +28,27 @@ from lycosa.types import (
     text_relevances,
 )
 
-TOO_RICH = 1e8  # cash grows along links: beyond this all of it is divided by as much
+TOO_RICH = 1e8  # cash grows along links; above this, all of it is divided by this
 
 
 @dataclass
 class Otie:
-    """A URL waits with its cash."""
+    """Queue a URL with its cash."""
 
     a: float = 0.85  # how much relevance revises the cash of a page
-    d: int = 3  # odd: how sharply
-    beta: float = 0.25  # weight of the page beside the link's context
-    words: int = CONTEXT_WORDS  # around a link, anchor included; 1: the anchor alone
-    list_size: int = 50  # URLs chosen at once, the richest first
-    recrawl: bool = True  # does the richest fetched page pass on what it got?
+    d: int = 3  # odd: how steeply
+    beta: float = 0.25  # weight of the page relative to the link's context
+    words: int = CONTEXT_WORDS  # in the window around a link, anchor included; 1: the anchor alone
+    list_size: int = 50  # URLs selected at once, the richest first
+    recrawl: bool = True  # let the richest fetched page pass on what it received
 
-    notes_: Any = field(init=False, repr=False, default_factory=lambda: _Memory())  # on fetched pages
+    notes_: Any = field(init=False, repr=False, default_factory=lambda: _Memory())  # about fetched pages
     view_: View | None = field(init=False, repr=False, default=None)
     judge_: Any = field(init=False, repr=False, default=None)
-    scale_: float = field(init=False, repr=False, default=1.0)  # what all cash is to be multiplied by after this turn
+    scale_: float = field(init=False, repr=False, default=1.0)  # factor to multiply all cash by after this turn
     relevance_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages
-    cash_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages that got some
-    same_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # further addresses of fetched pages
+    cash_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # of fetched pages that received some
+    same_: dict[str, str] = field(init=False, repr=False, default_factory=dict)  # other URLs of fetched pages
     replay_: str = field(init=False, repr=False, default="")  # the fetched page that passes on its cash with this list
 
     def prepare(self, folder: object, judge: object) -> None:
@@ -74,7 +74,7 @@ class Otie:
         return waiting + found
 
     def learn(self, visit: Visit) -> None:
-        """A page that could not be fetched takes its money with it; one that was known already keeps it."""
+        """Settle the cash of the page: lost if it could not be fetched, kept if the page was known already."""
         reply, asked = visit.reply, visit.reply.link.url
         if visit.page.url:
             self.relevance_[asked] = visit.verdict.relevance
@@ -110,7 +110,7 @@ class Otie:
         return Explanation(f"{cash}; the {self.list_size} richest come next")
 
     def begin_list(self, scores: Sequence[float]) -> None:
-        """Choose the page to replay: it must be richer than the poorest on the list, or find room on it."""
+        """Select the page to replay: it must be richer than the poorest on the list, unless the list has room."""
         best = max(self.cash_, key=lambda url: (self.cash_[url], url), default="") if self.recrawl else ""
         if best and (len(scores) < self.list_size or self.cash_[best] > scores[-1]):
             self.replay_ = best
@@ -134,7 +134,7 @@ class Otie:
         return scale
 
     def _share(self, cash: float, links: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-        """Divide money among links; what fetched pages get is kept here, the rest is returned for the frontier."""
+        """Divide cash among links; fetched pages' shares are kept here, the rest is returned for the frontier."""
         weights = [self.relevance_.get(self.same_.get(url, url), promise) for url, promise in links]
         total = sum(weights)
         given: list[tuple[str, float]] = []
@@ -154,7 +154,7 @@ class Otie:
         self.notes_.note(f"cash:{page}", repr(self.cash_[page]))
 
     def _same(self, reply: Reply, page: str) -> None:
-        """All addresses that a request came by mean a page that was fetched."""
+        """Record that all URLs on the way of a request are the same fetched page."""
         for address in (reply.link.url, *(exchange.url for exchange in reply.exchanges), reply.url):
             if address != page and address not in self.relevance_:
                 self.same_[address] = page
@@ -177,7 +177,7 @@ class Otie:
 
 
 class _Memory:
-    """Notes of a strategy that is used without a crawl.db."""
+    """In-memory notes, for a strategy used without a crawl.db."""
 
     def __init__(self) -> None:
         self._notes: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""The class of a link's URL decides (APDG 2005, Publication Spider 2007): what it links to is guessed before download.
+"""Score links by the class of their URL (APDG 2005, Publication Spider 2007), predicted before the download.
 
-A publication page is the target; a homepage links to it, a staff list to homepages, a department to staff lists.
-Everything else waits until nothing better is left, and the frontier keeps the order of discovery inside a class.
+Publication pages are the target; homepages link to them, staff lists to homepages, departments to staff lists.
+Everything else is queued until nothing better is left; within a class, the frontier keeps the order of discovery.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ PRIORITIES = {"publication": 1.0, "homepage": 0.9, "staff": 0.8, "department": 0
 
 @dataclass
 class Publications:
-    """Each link is worth the priority of its URL's class; a class without a priority is worth nothing."""
+    """Give each link the priority of its URL's class; a class without a priority scores 0."""
 
-    target: str = "publication"  # the class that is looked for: what the search step counts
+    target: str = "publication"  # the class sought: what the search step counts
     priorities: dict[str, float] = field(default_factory=lambda: dict(PRIORITIES))
-    urls: str = ""  # labelled URLs to learn from, `url<TAB>class`; empty: a built-in list of university addresses
-    model: str = ""  # a classifier that `lycosa urls train` wrote; instead of `urls`
+    urls: str = ""  # labelled training URLs, `url<TAB>class`; empty: a built-in list of university addresses
+    model: str = ""  # a classifier written by `lycosa urls train`; replaces `urls`
     classes_: UrlClasses = field(init=False, repr=False, default_factory=lambda: UrlClasses(["other"], [0.0], {}))
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        """Load or train the classifier; files are looked for in the folder."""
+        """Load or train the classifier; file names are relative to the folder."""
         if self.model and self.urls:
             raise ConfigError("strategy.model", "give either model or urls, not both")
         if self.model:
@@ -56,7 +56,7 @@ class Publications:
         return max(waiting, found)  # the same URL has the same class
 
     def learn(self, visit: Visit) -> None:
-        """There is nothing to learn: pages say nothing about the URLs of others."""
+        """Nothing to learn: a page says nothing about the URLs of others."""
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         alike = [name for name, priority in self.priorities.items() if priority == scored.score]
@@ -65,11 +65,11 @@ class Publications:
         names = " or ".join(map(repr, alike))
         return Explanation(f"by its address it is of class {names}, which has priority {scored.score:g}")
 
-    # -- what the search step asks ------------------------------------------------------------------------------------
+    # -- for the search step ------------------------------------------------------------------------------------------
 
     @property
     def target_score(self) -> float:
-        """A waiting link that is worth as much is taken for a target."""
+        """Return the score from which a queued link counts as a target."""
         return self.priorities.get(self.target, 0.0)
 
     def priority(self, url: str) -> float:

@@ -1,8 +1,8 @@
-"""Why did a link have its score? What `learned` keeps of each score it gives, and what it tells of it.
+"""Why a link has its score: what `learned` records for each score, and how it explains it.
 
-A score is often computed some visits before its link is taken, and everything learned since then would tell another
-story. So what made a score is kept until the link was visited: for each page, the evidence of its links, written to
-crawl.db with the commit. It is needed once, at the visit, and takes no memory until then.
+A score is often computed several visits before its link is fetched, and by then the model has changed. So the evidence
+behind a score is kept until the visit: per page, the evidence for its links, written to crawl.db with the commit. It is
+needed only once, at the visit, and takes no memory until then.
 """
 
 import struct
@@ -17,8 +17,8 @@ from lycosa.strategy.links import Links
 from lycosa.strategy.online_logistic import OTHER_VERSION, Weighed
 from lycosa.types import BadInput, Explanation, Notes, Scored
 
-HELD_BACK = 0.01  # the most a link is worth that waits until others of its page were taken
-TURN, HELD, OUTSIDE = "turn", "held back", "outside"  # scores that no evidence made
+HELD_BACK = 0.01  # upper bound for a link held back until others on its page have been fetched
+TURN, HELD, OUTSIDE = "turn", "held back", "outside"  # scores not based on evidence
 START = "where every link starts"
 IN_WORDS = {
     "parent": "relevance of the page it was found on",
@@ -65,23 +65,23 @@ _CLAUSES = {  # for a link, and against it
     "distance": ("a page on topic is near", "it is some clicks from the last page on topic"),
     "twin": ("the same page was fetched under another address", "what is probably the same page was fetched before"),
 }
-_DIGITS = 3  # of the parts that are told; they are rounded so that they add up to the rounded sum
-_ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # the id of the URL, its score, the bias, what each kind adds
-_MOST_FRESH = 10_000  # scores in memory: the lab never commits
+_DIGITS = 3  # of the parts shown; rounded so that they add up to the rounded sum
+_ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # URL id, score, bias, contribution of each kind
+_MOST_FRESH = 10_000  # scores in memory, since the lab never commits
 _KINDS = (TURN, HELD, OUTSIDE)
 
 
 class Reasons:
-    """What made the scores of links that wait, by the page through which they were scored."""
+    """The reasons for the scores of queued links, by the page through which they were scored."""
 
     def __init__(self, links: Links) -> None:
         self.db: Any = None
         self._links = links
-        self._fresh: dict[int, dict[int, Weighed | None]] = {}  # page to row to what made its score: not written yet
+        self._fresh: dict[int, dict[int, Weighed | None]] = {}  # page -> row -> reason, not written yet
         self._count = 0
 
     def keep(self, rows: Iterable[int], pages: Iterable[int], weighed: Sequence[Weighed | None]) -> None:
-        """Links were scored, each as one of this page, because of this; None: its turn has come."""
+        """Record why links were scored, each as a link of the given page; None: selected for exploration."""
         fresh = self._fresh
         for row, page, found in zip(rows, pages, weighed, strict=False):
             if page in fresh:
@@ -94,7 +94,7 @@ class Reasons:
         return self._count >= _MOST_FRESH
 
     def write(self) -> None:
-        """Let crawl.db hold them. What was known of other links of a page stays, until they are done."""
+        """Write the reasons to crawl.db. Those for other links of a page are kept until these are done."""
         links = self._links
         for page, fresh in self._fresh.items() if self.db is not None else ():
             kept = {number: entry for number, entry in _entries(self.db.noted(_key(page))) if links.row_of(number)}
@@ -106,7 +106,7 @@ class Reasons:
         self._count = 0
 
     def take(self, row: int, score: float) -> bytes:
-        """What made the score that a link was taken with; nothing more of it needs to be kept."""
+        """Return the reason for the score a link was fetched with, and discard the rest."""
         number, pages = self._links.ids[row], [page for page, _ in self._links.found(row)]
         found = self._find(row, number, score, pages)
         for page in pages:
@@ -126,7 +126,7 @@ class Reasons:
 
 
 def explain(scored: Scored, notes: Notes) -> Explanation:
-    """Why the score of a link is what it is, or was when the link was taken."""
+    """Explain the score of a link, as it is now or was when the link was fetched."""
     number = scored.number.to_bytes(4, "little")
     texts = notes.notes("learned whys " if scored.fetched else "learned reasons ", containing=number)
     entries = (match for _, text in texts if (match := _match(text, scored.number, scored.score)))
@@ -150,7 +150,7 @@ _IN_A_SENTENCE = {
 
 
 def _rounded(parts: Sequence[float]) -> list[float]:
-    """When the running sum is rounded, and not the parts, the parts add up to what is shown."""
+    """Round the running sum rather than the parts, so that the parts add up to the total shown."""
     sums = [round(total, _DIGITS) for total in accumulate(parts, initial=0.0)]
     return [round(after - before, _DIGITS) for before, after in pairwise(sums)]
 
@@ -163,7 +163,7 @@ def _explained(rounded: Sequence[float]) -> Explanation:
 
 
 def _because(parts: Mapping[str, float], ordered: Sequence[str]) -> str:
-    """What spoke most for a link, and what most against it."""
+    """Name the strongest evidence for a link and the strongest against it."""
     speak_for = [_CLAUSES[name][0] for name in ordered if parts[name] > 0][:2]
     against = [_CLAUSES[name][1] for name in ordered if parts[name] < 0][:1]
     because = " and ".join(speak_for) or "nothing better was known"
@@ -175,7 +175,7 @@ def _packed(number: int, weighed: Weighed) -> bytes:
 
 
 def _unmade(number: int, score: float, kind: str) -> bytes:
-    """No evidence made the score: there is no bias, and what made it stands where the first part does."""
+    """Encode a score not based on evidence: no bias, and its kind in place of the first part."""
     return _ENTRY.pack(number, score, nan, _KINDS.index(kind), *[0] * (len(PRIOR) - 1))
 
 

@@ -2,7 +2,7 @@
 
     A -> B (p)      p = pages of class B that pages of class A link to / all pages that pages of class A link to
 
-rules.json keeps the counts, so that the rules of each class sum to 1 by themselves, and beside them what words tell of
+rules.json stores counts, so that the rules of each class sum to 1 by construction, and the word weights that predict
 where links lead:
 
     {"format": 3, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
@@ -23,23 +23,23 @@ from lycosa.types import BadInput
 
 NAME = "rules.json"
 FORMAT = 3
-_BEFORE = ("words", "pages")  # in format 2: counts of words, which told less than weights do
+_BEFORE = ("words", "pages")  # in format 2: word counts, which are less informative than weights
 Rules = Mapping[str, Mapping[str, float]]
 Merge = Literal["sum", "max"]
 Count = Annotated[float, Meta(ge=0, le=1e15)]
 
 
 class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many distinct pages of each class the pages of a class link to."""
+    """For each class, how many distinct pages of every class its pages link to."""
 
-    classes: list[str]  # all that the topic knew when the links were counted
+    classes: list[str]  # all classes of the topic when the links were counted
     counts: dict[str, dict[str, Count]] = {}
-    temperature: Annotated[float, Meta(gt=0)] = 1.0  # under which P(class | page) tells best where its links lead
-    links: dict[str, LinkWords] = {}  # by class: which words of links lead to its pages
+    temperature: Annotated[float, Meta(gt=0)] = 1.0  # at which P(class | page) best predicts where its links lead
+    links: dict[str, LinkWords] = {}  # by class: the words of links that lead to its pages
     format: int = FORMAT
 
     def rules(self) -> dict[str, dict[str, float]]:
-        """From each class to the classes it links to, each with its probability."""
+        """Return, for each class, the classes it links to with their probabilities."""
         totals = {source: sum(row.values()) for source, row in self.counts.items()}
         return {
             source: {target: pages / totals[source] for target, pages in row.items() if pages}
@@ -48,11 +48,11 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
         }
 
     def scores(self, targets: Collection[str], max_depth: int, merge: Merge = "sum") -> dict[str, float]:
-        """What the links of a page are worth by its class; a class from which no path leads to the targets is left out.
+        """Score the links of a page by its class; classes without a path to the targets are left out.
 
-        A path has at most `max_depth` rules and no class twice. The targets together are one class that ends a path;
-        from a target itself only the one step back to the targets counts. So a sum over paths is at most 1: they are
-        the different ways to come to the targets for the first time.
+        A path has at most `max_depth` rules and no class twice. The targets together form one class that ends a path;
+        from a target itself only the single step back to the targets counts. So a sum over paths is at most 1: the
+        paths are the different ways of reaching the targets for the first time.
         """
         rules = self.rules()
         to_target = {source: sum(row.get(target, 0.0) for target in set(targets)) for source, row in rules.items()}
@@ -69,12 +69,12 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
         return best
 
     def link_model(self, targets: Collection[str]) -> LinkModel:
-        """What words of links promise, if these classes are sought."""
+        """Return the link model for the given target classes."""
         return LinkModel([self.links[name] for name in targets if name in self.links])
 
 
 def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], temperature: float = 1.0) -> RuleBase:
-    """Rules from links: class of the page, address of what it links to, class of that; each counts once."""
+    """Count rules from links: class of the page, URL of the linked page, its class. Each distinct link counts once."""
     counts: dict[str, dict[str, float]] = {}
     for source, _, target in dict.fromkeys(links):
         row = counts.setdefault(source, {})
@@ -83,7 +83,7 @@ def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], tempera
 
 
 def load(path: Path) -> RuleBase:
-    """The rules in a file, or one line that says why they cannot be used."""
+    """Load rules from a file, or raise an error that says in one line why they cannot be used."""
     try:
         data = path.read_bytes()
         version = msgspec.json.decode(data, type=_Version).format
@@ -105,7 +105,7 @@ def load(path: Path) -> RuleBase:
 
 
 def save(rules: RuleBase, path: Path) -> None:
-    """Write the whole file or nothing."""
+    """Write the file atomically."""
     try:
         write_whole(path, msgspec.json.format(msgspec.json.encode(rules), indent=1) + b"\n")
     except OSError as error:
@@ -117,7 +117,7 @@ class _Version(Struct):
 
 
 def _best(to_target: Mapping[str, float], onward: Rules, max_depth: int) -> dict[str, float]:
-    """The most probable path of each class. It never runs in circles: a detour is never more probable."""
+    """Return the most probable path of each class. It has no cycles, since a detour is never more probable."""
     best = {source: chance for source, chance in to_target.items() if chance}
     for _ in range(max_depth - 1):
         longer = {
@@ -129,14 +129,14 @@ def _best(to_target: Mapping[str, float], onward: Rules, max_depth: int) -> dict
 
 
 def _total(to_target: Mapping[str, float], onward: Rules, max_depth: int) -> dict[str, float]:
-    """The sum over all paths of each class, walked one by one but for the last two rules."""
+    """Return the sum over all paths of each class, enumerated except for the last two rules."""
     in_two = {source: sum(p * to_target[via] for via, p in row.items()) for source, row in onward.items()}
 
     def walk(path: tuple[str, ...], left: int) -> float:
         here = path[-1]
         if left == 1:
             return to_target[here]
-        if left == 2:  # over all classes at once, less those on the path
+        if left == 2:  # over all classes at once, minus those on the path
             return to_target[here] + in_two[here] - sum(onward[here].get(via, 0.0) * to_target[via] for via in path)
         further = (p * walk((*path, via), left - 1) for via, p in onward[here].items() if via not in path)
         return to_target[here] + sum(further)

@@ -1,9 +1,9 @@
-"""Interclass rules (2004): a link is worth the chance that pages of the same class as its own lead to the target.
+"""Interclass rules (2004): a link scores the probability that pages of its page's class lead to the target.
 
     score = merged over all rule paths from the class of the page to the target; where there is none, the relevance
 
-So a crawl tunnels through pages that are off topic themselves: a department's page is no course, but leads to courses.
-The rules are mined from the examples of the topic: `lycosa topic rules`.
+So a crawl tunnels through pages that are off topic themselves: a department page is not a course, but leads to courses.
+The rules are mined from the topic's examples with `lycosa topic rules`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,20 +21,20 @@ from lycosa.types import BadInput, Explanation, Notes, Scored, Verdict, Visit
 
 @dataclass
 class Rules:
-    """All links of a page are worth the same; a URL keeps what it was worth when it was found first."""
+    """Score all links of a page the same; a URL keeps the score it was first found with."""
 
-    max_depth: Annotated[int, Meta(ge=1, le=5)] = 2  # rules on a path at most
+    max_depth: Annotated[int, Meta(ge=1, le=5)] = 2  # upper bound on rules in a path
     paths: rule_base.Merge = "sum"  # how the paths of a class are merged
-    expected: bool = False  # over all classes of the page, each as probable as it is, instead of the best one alone
-    calibrate: bool = False  # put the relevance of pages without rules on the scale of the rules
-    found_again: Literal["first", "max"] = "first"  # what counts when a waiting URL is found once more
+    expected: bool = False  # take the expectation over all classes of the page instead of the most probable one
+    calibrate: bool = False  # map the relevance of pages without rules to the scale of the rules
+    found_again: Literal["first", "max"] = "first"  # which score counts when a queued URL is found again
 
     scores_: dict[str, float] = field(init=False, repr=False, default_factory=dict)  # by class
     targets_: list[str] = field(init=False, repr=False, default_factory=list)
-    power_: float = field(init=False, repr=False, default=1.0)  # one by the temperature
+    power_: float = field(init=False, repr=False, default=1.0)  # 1 / temperature
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        """Read the rules and work out, once, what each class is worth."""
+        """Read the rules and compute, once, what each class is worth."""
         path = folder / rule_base.NAME
         if not hasattr(judge, "targets"):
             raise ConfigError("strategy.kind", 'rules needs a topic with classes, such as kind "taxonomy"')
@@ -56,7 +56,7 @@ class Rules:
         return max(waiting, found) if self.found_again == "max" else waiting
 
     def learn(self, visit: Visit) -> None:
-        """There is nothing to learn: the rules were mined before the crawl."""
+        """Nothing to learn: the rules were mined before the crawl."""
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         if scored.source is None:
@@ -70,7 +70,7 @@ class Rules:
         return Explanation(f"pages of class {label!r} lead to the target with a chance of {chance}{unruled}")
 
     def worth(self, verdict: Verdict) -> float:
-        """Of any link on a page that was judged so."""
+        """Return the score of any link on a page with this verdict."""
         if not self.expected:
             score = self.scores_.get(verdict.label)
             return self._soft(verdict) if score is None else score
@@ -79,13 +79,13 @@ class Rules:
         return sum(chance * score for chance, score in ruled) + max(0.0, unruled) * self._soft(verdict)
 
     def _soft(self, verdict: Verdict) -> float:
-        """The page's own relevance, where no rule speaks."""
+        """Return the page's own relevance, used where no rule applies."""
         if not self.calibrate or not verdict.classes:
             return verdict.relevance
         return cooled(verdict.classes, self.targets_, self.power_)
 
 
 def cooled(classes: Mapping[str, float], targets: Sequence[str], power: float) -> float:
-    """The share of the targets once every probability is raised to a power; below 1 it takes back over-confidence."""
+    """Return the targets' share after raising every probability to a power; below 1 it reduces over-confidence."""
     raised: dict[str, float] = {name: chance**power for name, chance in classes.items()}
     return sum(raised.get(target, 0.0) for target in targets) / (sum(raised.values()) or 1.0)

@@ -1,6 +1,6 @@
-"""The pages whose links wait, what those that were tried brought, and which of them come next breadth-first."""
+"""The pages with queued links, the yield of the links tried so far, and the breadth-first order for exploration."""
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
 
 from array import array
 from collections import deque
@@ -12,7 +12,7 @@ from lycosa.strategy.link_features import Tally
 
 
 class Source:
-    """A fetched page, and what its links brought so far: the yield of siblings."""
+    """A fetched page and the yield of its links so far."""
 
     __slots__ = (
         *("cash", "distance", "given", "kids", "kind", "label", "luck", "number", "places", "relevance", "spots"),
@@ -23,24 +23,24 @@ class Source:
         self.number = number
         self.relevance = relevance
         self.label = label
-        self.kind = 0  # the number of the name that links from pages of this class are counted under
-        self.distance = distance  # clicks since the last page on topic
+        self.kind = 0  # number of the name under which links from pages of this class are counted
+        self.distance = distance  # clicks since the last relevant page
         self.cash = cash  # what each of its links gets
-        self.luck = luck  # how eagerly its links are tried: this is where chance comes in
-        self.given = 0.0  # credit that the link to it got for what its own links brought
-        self.tally: Tally | None = None  # none of most pages: nothing was tried yet
-        self.places: dict[int, Tally] = _NONE  # the same by the kind of address
-        self.spots: dict[int, Tally] = _NONE  # and by where on the page they stand
-        self.waiting: dict[int, int] = {}  # links that wait, by the kind of address
-        self.kids: array[int] = array("I")  # the rows of these links, most promising first
-        self.up = 0  # the row of the link that led here; 0 for a seed
+        self.luck = luck  # random factor: how eagerly its links are tried
+        self.given = 0.0  # credit that the link to it received for the yield of its own links
+        self.tally: Tally | None = None  # None for most pages: nothing has been tried yet
+        self.places: dict[int, Tally] = _NONE  # the same by kind of address
+        self.spots: dict[int, Tally] = _NONE  # and by position on the page
+        self.waiting: dict[int, int] = {}  # queued links, by kind of address
+        self.kids: array[int] = array("I")  # rows of these links, most promising first
+        self.up = 0  # row of the link that led here; 0 for a seed
 
     def add(self, row: int, place: int) -> None:
         self.kids.append(row)
         self.waiting[place] = self.waiting.get(place, 0) + 1
 
     def remove(self, row: int, place: int) -> None:
-        """The link waits no longer."""
+        """Remove a link that is no longer queued."""
         self.kids.remove(row)
         left = self.waiting[place] - 1
         if left:
@@ -49,7 +49,7 @@ class Source:
             del self.waiting[place]
 
     def count(self, place: int, spot: int, good: float, tried: float) -> None:
-        """Take down what one of its links brought."""
+        """Record the outcome of one of its links."""
         if self.tally is None:
             self.tally, self.places, self.spots = Tally(), {}, {}
         self.tally.add(good, tried)
@@ -57,7 +57,7 @@ class Source:
         self.spots.setdefault(spot, Tally()).add(good, tried)
 
     def near(self, spot: int, rate: float) -> float:
-        """The surplus of the links around a spot; those a little further away count half."""
+        """Return the surplus of the links around a position; those slightly further away count half."""
         spots, good, tried = self.spots, 0.0, 0.0
         if tally := spots.get(spot):
             good, tried = tally.good, tally.tried
@@ -68,7 +68,7 @@ class Source:
         return log((good + 1.0) / (tried * rate + 1.0)) if tried else 0.0
 
     def state(self) -> list[Any]:
-        """What changes while its links are tried."""
+        """Return the state that changes as its links are tried."""
         tally = self.tally or Tally()
         groups = [{key: found.state() for key, found in group.items()} for group in (self.places, self.spots)]
         return [tally.good, tally.tried, self.given, *groups]
@@ -80,11 +80,11 @@ class Source:
         self.spots = {spot: Tally(*parts) for spot, parts in spots.items()}
 
 
-_NONE: dict[int, Tally] = {}  # shared by all pages of which nothing was counted; never written to
+_NONE: dict[int, Tally] = {}  # shared by all pages without counts; never written to
 
 
 class Levels:
-    """Pages by clicks from a seed: where to look around, breadth-first, while nothing tells where to go."""
+    """Pages by clicks from a seed: explored breadth-first while there is no evidence where to go."""
 
     def __init__(self) -> None:
         self._levels: dict[int, deque[Source]] = {}
@@ -93,7 +93,8 @@ class Levels:
         self._levels.setdefault(depth, deque()).append(source)
 
     def turn(self, turns: array[int], twins: array[int]) -> int:
-        """The row of the next link in turn: of the first page with the fewest clicks, the one with the best words."""
+        """Return the row of the next link to explore: on the first page with the fewest clicks, the best by its
+        words."""
         for depth in sorted(self._levels):
             level = self._levels[depth]
             while level:

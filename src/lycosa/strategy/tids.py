@@ -1,7 +1,7 @@
-"""TIDS (2009): a link is worth the similarity of its page plus the similarity of its anchor to the set, each 0 to 100.
+"""TIDS (2009): score a link by the similarity of its page plus that of its anchor to the set, each 0 to 100.
 
-The first crawl grows the set. Each further one starts from the best hubs of the last (`lycosa again`), leaves the set
-as it is, drops no link, and counts the anchor that led to a page as part of it.
+The first crawl grows the set. Each later one starts from the best hubs of the previous crawl (`lycosa again`), leaves
+the set unchanged, discards no links, and counts the anchor that led to a page as part of it.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ DROPPED = -1.0
 
 @dataclass
 class TidsStrategy:
-    """Scores run from 0 to 200; of several pages that link to a URL the one that promises most counts."""
+    """Scores range from 0 to 200; if several pages link to a URL, the highest score counts."""
 
-    threshold: Annotated[float, Meta(ge=0, le=200)] = 0.0  # links up to this score are dropped; 0: none
-    consecutive: bool = False  # a further crawl, on what the last one learned
+    threshold: Annotated[float, Meta(ge=0, le=200)] = 0.0  # links up to this score are discarded; 0: none
+    consecutive: bool = False  # a later crawl that builds on the previous one
 
     judge_: Any = field(init=False, repr=False, default=None)
 
@@ -46,7 +46,7 @@ class TidsStrategy:
         return max(waiting, found)
 
     def learn(self, visit: Visit) -> None:
-        """The judge learns: it takes pages that are similar enough into the set."""
+        """Nothing to learn here: the judge adds similar pages to the set."""
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         if scored.source is None:

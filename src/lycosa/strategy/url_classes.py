@@ -1,9 +1,9 @@
-"""Of which class is a page, told from its URL alone? Multinomial logistic regression on the words of the path.
+"""Predict the class of a page from its URL alone: multinomial logistic regression on the words of the path.
 
-A URL is the sum of its pieces (folder, extension, words of its name), and what a piece adds to each class is added up
-once and remembered: sites repeat their folders and words, so a URL that was never seen costs a few look-ups.
-The host is left out: inside one domain it says nothing (Publication Spider, 2007). A model is a JSON file of weights,
-so a stranger's model runs no code; `url_training.py` makes it.
+A URL is the sum of its pieces (folder, extension, words of its name), and the contribution of each piece to each class
+is computed once and cached: sites repeat their folders and words, so a new URL costs only a few look-ups. The host is
+ignored, since within one domain it says nothing (Publication Spider, 2007). A model is a JSON file of weights, so that
+a model from an untrusted source runs no code; `url_training.py` creates it.
 """
 
 import re
@@ -19,29 +19,29 @@ from lycosa.types import BadInput
 NAME = "url.model"
 FORMAT = 2  # 1: each feature counted once, grams of the whole name
 _KIND = "url-classes"
-_MOST_CHARS = 300  # of a path: what comes after is noise, or a trap
-_MOST_GRAMS = 16  # characters of a word that are taken apart
-_MOST_DEPTH = 6  # deeper is as deep
+_MOST_CHARS = 300  # of a path: the rest is noise, or a trap
+_MOST_GRAMS = 16  # characters of a word used for n-grams
+_MOST_DEPTH = 6  # deeper levels are treated alike
 _MOST_CACHED = 100_000  # menus repeat the same few links on every page of a site
 _MOST_ROWS = 50_000  # folders and words repeat too
 _MOST_BYTES = 200_000_000
-_ROOT = "/."  # the piece of a host's own page; no folder has this name
+_ROOT = "/."  # the piece for a host's root page; no folder has this name
 _INDEX = ("index.", "default.", "welcome.")
 _SPLIT = re.compile(r"[a-z]+|[0-9]+|~").findall
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}").fullmatch
 
 
 def features(url: str) -> list[str]:
-    """All that a URL is told by; a feature that comes twice counts twice."""
+    """Return all features of a URL; repeated features count repeatedly."""
     return [feature for piece in pieces(url) for feature in features_of(piece)]
 
 
 def pieces(url: str) -> list[str]:
-    """A URL taken apart so that most pieces were seen in another one: folder, extension, words of name and query.
+    """Split a URL into pieces that mostly recur in other URLs: folder, extension, words of name and query.
 
-    The first sign of a piece says what it is: `/` the folder, `.` the extension, `-` a word of the name and `$` its
-    last, `^` the first word of a path without folder, `=` any other word.
-    An index page counts as its folder, and a user's name in the last place is but a tilde: ~ada/, ~ada/ada.html.
+    The first character of a piece is its type: `/` the folder, `.` the extension, `-` a word of the name and `$` its
+    last, `^` the first word of a path without folder, `=` any other word. An index page counts as its folder, and a
+    user name in the last position becomes a tilde: ~ada/, ~ada/ada.html.
     """
     path, _, query = _rest(url).partition("?")
     folder, _, name = path.rpartition("/")
@@ -66,7 +66,7 @@ def pieces(url: str) -> list[str]:
 
 
 def features_of(piece: str) -> list[str]:
-    """Words, some by their place too; the depth of a folder; of the words of a name the 3- and 4-grams."""
+    """Return the words, some also by position, the depth of a folder, and the 3- and 4-grams of words of a name."""
     sign, rest = piece[0], piece[1:]
     match sign:
         case "/":
@@ -84,22 +84,22 @@ def features_of(piece: str) -> list[str]:
             found = [rest, *_grams(rest)]
         case _:
             found = [f"last={rest}", *([rest, *_grams(rest)] if rest != "~" else [])]
-    return list(dict.fromkeys(found))  # in this order always, or sums of weights would differ in their last digits
+    return list(dict.fromkeys(found))  # fixed order, or sums of weights would differ in their last digits
 
 
 def _rest(url: str) -> str:
-    """What stands behind the host and its slash, in small letters."""
+    """Return what follows the host and its slash, in lower case."""
     parts = url.split("/", 3)
     return parts[3][:_MOST_CHARS].lower().replace("%7e", "~") if len(parts) > 3 else ""
 
 
 def _words(text: str) -> list[str]:
-    """Numbers by their length: of each there is but one, of their kind there are many."""
+    """Return the words, with numbers replaced by their length: a number is unique, its length is not."""
     return [word if word > ":" else "#year" if _YEAR(word) else f"#{min(len(word), 6)}" for word in _SPLIT(text)]
 
 
 def _grams(word: str) -> list[str]:
-    """Of a word of letters, with its edges: `publ` is in many words for publications."""
+    """Return the n-grams of a word of letters, including its edges: `publ` is in many words for publications."""
     if word.startswith("#"):
         return []
     edged = f"^{word[:_MOST_GRAMS]}$"
@@ -107,7 +107,7 @@ def _grams(word: str) -> list[str]:
 
 
 class _Rows(dict[str, Sequence[float]]):
-    """From a piece to what it adds to each class, filled as it goes: adding features up once is most of the cost."""
+    """A cache from pieces to their contribution to each class: summing the features is most of the cost."""
 
     def __init__(self, weights: Mapping[str, Sequence[float]], width: int) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class _Rows(dict[str, Sequence[float]]):
 
 
 class UrlClasses:
-    """A trained classifier: a row of weights for each feature, one column for each class."""
+    """A trained classifier: a row of weights for each feature, a column for each class."""
 
     def __init__(self, classes: Sequence[str], bias: Sequence[float], weights: Mapping[str, Sequence[float]]) -> None:
         self.classes = list(classes)
@@ -133,7 +133,7 @@ class UrlClasses:
         self._seen: dict[str, str] = {}
 
     def class_of(self, url: str) -> str:
-        """The most probable class."""
+        """Return the most probable class."""
         seen = self._seen
         found = seen.get(url)
         if found is None:
@@ -145,7 +145,7 @@ class UrlClasses:
         return found
 
     def probabilities(self, url: str) -> dict[str, float]:
-        """Of every class, the most probable first."""
+        """Return the probability of every class, the most probable first."""
         sums = self._sums(url)
         parts = [exp(value - max(sums)) for value in sums]
         shares = [part / sum(parts) for part in parts]
@@ -164,7 +164,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def save(model: UrlClasses, path: Path) -> None:
-    """Write the whole file or nothing."""
+    """Write the file atomically."""
     plain = _File(_KIND, FORMAT, model.classes, model.bias, {name: tuple(row) for name, row in model.weights.items()})
     try:
         write_whole(path, msgspec.json.encode(plain))
@@ -173,7 +173,7 @@ def save(model: UrlClasses, path: Path) -> None:
 
 
 def load(path: Path) -> UrlClasses:
-    """What was saved, or one line that says why the file is refused."""
+    """Load a saved model, or raise an error that says in one line why the file is rejected."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise BadInput(f"{path}: too large for a model of URL classes")

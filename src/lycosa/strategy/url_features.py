@@ -1,4 +1,4 @@
-"""What can be read off a link before it is asked: its words, the kind of its address, other addresses of its page."""
+"""What is known about a link before it is fetched: its words, the kind of its address, other URLs of its page."""
 
 import re
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from lycosa.text import STEMS, words
 from lycosa.types import Link, Page
 
 T = TypeVar("T")
-MOST_WORDS = 12  # of a link: an address or an anchor of a hundred words says no more
+MOST_WORDS = 12  # per link: a URL or an anchor of a hundred words says no more
 MOST_COUNTED = 6  # of each
 _address_words = re.compile(r"[^\W\d_]{2,}|~").findall
-_plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same in half the time, for most addresses
+_plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same for most URLs, twice as fast
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
 def anchor_word(word: str) -> str:
-    """As a word of an anchor is counted; nothing for one that says nothing."""
+    """Return the form in which an anchor word is counted; empty for an uninformative one."""
     return f"“{stem}”" if (stem := STEMS[word]) else ""
 
 
@@ -25,11 +25,11 @@ def path_word(word: str) -> str:
 
 
 def marks_of(url: str) -> tuple[str, str, str]:
-    """Host, place and area of an address, each with its name before it, since outcomes are counted by them.
+    """Return host, place and area of a URL, each prefixed with its kind, since outcomes are counted by them.
 
-    A place is addresses of one kind: host, first folder, how deep, and how the name ends. Instead of the tag path:
-    links of one list mostly have addresses of one kind. An area is the part of a host that is mostly a person's or a
-    project's: two folders, or one with a person's mark; nothing if the address is not as deep.
+    A place is a kind of address: host, first folder, depth and how the name ends. It stands in for the tag path: links
+    in one list mostly have the same kind of address. An area is the part of a host that usually belongs to one person
+    or project: two folders, or one with a person's tilde; empty if the URL is not that deep.
     """
     parts = url.split("/", 3)
     host = parts[2]
@@ -48,8 +48,8 @@ def marks_of(url: str) -> tuple[str, str, str]:
 
 
 def alike(url: str) -> str:
-    """An address with the same marks, one for all pages of a folder whose names do not matter: most links of a page are
-    such. Nothing if the marks are this address's own."""
+    """Return a URL with the same marks that stands for all pages of a folder whose names do not matter, as for most
+    links of a page. Empty if the marks are this URL's own."""
     folder, _, name = url.rpartition("/")
     if "?" in url or (name and ("." not in name or name.startswith("~"))):
         return ""
@@ -57,8 +57,8 @@ def alike(url: str) -> str:
 
 
 def folder_of(url: str) -> str:
-    """The folder, if a page is what most servers show for one: at its address, without the slash too, and at that of
-    its first page. Else nothing."""
+    """Return the folder if the URL is one that most servers answer with the folder's page: with or without the slash,
+    or its index page. Otherwise empty."""
     folder, _, name = url.rpartition("/")
     if "." in name:
         return folder if name.lower() in _FIRST_PAGES else ""
@@ -66,19 +66,19 @@ def folder_of(url: str) -> str:
 
 
 def twins(folder: str) -> list[str]:
-    """The addresses that are probably one page."""
+    """Return the URLs that are probably the same page."""
     return [folder, f"{folder}/", *(f"{folder}/{name}" for name in _FIRST_PAGES)]
 
 
 def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
-    """The words of its anchor and its path, to be judged; and as they are counted: stems, and `~`, a person's mark."""
+    """Return the words of anchor and path, to be judged; and to be counted: stems, and `~` for a person's pages."""
     return counted_words(link, page, anchor_word, path_word)
 
 
 def counted_words(
     link: Link, page: Page, of_anchor: Callable[[str], T], of_path: Callable[[str], T]
 ) -> tuple[list[str], tuple[T, ...]]:
-    """The same, for those who have other names for what is counted."""
+    """Like `words_of`, for callers with their own names for the words counted."""
     anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
     path = link.url.split("/", 3)[3].lower()
     address = _plain_words(path) if path.isascii() else _address_words(path)

@@ -1,4 +1,4 @@
-"""Teach a classifier of URLs from a list of labelled ones. Numpy is all it needs."""
+"""Train a URL classifier from labelled URLs, with numpy alone."""
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
@@ -16,13 +16,13 @@ Integers = NDArray[np.int64]
 
 
 def built_in() -> Labels:
-    """Invented addresses of universities, with the five classes of the Publication Spider."""
+    """Return invented university addresses with the five classes of the Publication Spider."""
     text = files("lycosa.strategy").joinpath("data/url_classes.tsv").read_text(encoding="utf-8")
     return parse_labels(text, "url_classes.tsv")
 
 
 def read_labels(path: Path) -> Labels:
-    """The labelled URLs of a file with `url<TAB>class` in each line."""
+    """Read labelled URLs from a file with `url<TAB>class` on each line."""
     try:
         return parse_labels(path.read_text(encoding="utf-8-sig"), str(path))
     except OSError as error:
@@ -32,7 +32,7 @@ def read_labels(path: Path) -> Labels:
 
 
 def parse_labels(text: str, name: str) -> Labels:
-    """Empty lines and lines that begin with # are passed over."""
+    """Parse labelled URLs, skipping empty lines and lines that start with #."""
     labels = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -47,7 +47,7 @@ def parse_labels(text: str, name: str) -> Labels:
 
 
 def train(labels: Labels, strength: float = 0.5) -> UrlClasses:
-    """Fit the weights; `strength` of the L2 penalty keeps rare features from deciding alone."""
+    """Fit the weights; `strength` is that of the L2 penalty, which keeps rare features from deciding alone."""
     classes = sorted({label for _, label in labels})
     found = [features(url) for url, _ in labels]
     columns = {feature: number for number, feature in enumerate(sorted({name for row in found for name in row}))}
@@ -62,10 +62,10 @@ def train(labels: Labels, strength: float = 0.5) -> UrlClasses:
 
 
 class _Loss:
-    """Cross-entropy of a softmax over sparse rows of counts, with its gradient."""
+    """Softmax cross-entropy over sparse rows of counts, with its gradient."""
 
     def __init__(self, flat: Integers, sizes: Integers, truth: Integers, shape: tuple[int, int], strength: float):
-        self.flat = flat  # columns of all rows, one row after the other
+        self.flat = flat  # columns of all rows, concatenated
         self.starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         self.row_of = np.repeat(np.arange(len(sizes)), sizes)
         self.truth = truth
@@ -94,7 +94,7 @@ class _Loss:
 
 
 def minimise(loss: Callable[[Floats], tuple[float, Floats]], point: Floats, most: int = 300) -> Floats:
-    """L-BFGS with halved steps: for a smooth, convex loss."""
+    """Minimise a smooth, convex loss by L-BFGS with backtracking (step halving)."""
     value, slope = loss(point)
     steps: list[tuple[Floats, Floats]] = []
     for _ in range(most):
@@ -118,7 +118,8 @@ def minimise(loss: Callable[[Floats], tuple[float, Floats]], point: Floats, most
 
 
 def _downhill(slope: Floats, steps: list[tuple[Floats, Floats]]) -> Floats:
-    """The slope, bent by what the last steps told of the curvature (two-loop recursion)."""
+    """Return the descent direction: the negative gradient times the inverse Hessian, approximated from the last steps
+    (two-loop recursion)."""
     direction = -slope
     shares = []
     for step, change in reversed(steps):
@@ -133,13 +134,13 @@ def _downhill(slope: Floats, steps: list[tuple[Floats, Floats]]) -> Floats:
 
 
 def _dot(left: Floats, right: Floats) -> float:
-    """Not numpy's: that starts threads for a few microseconds of work and waits for them on a busy machine."""
+    """Dot product without numpy's `dot`, which on a busy machine waits for threads started for microseconds of work."""
     return float((left * right).sum())
 
 
 def cross_validate(labels: Labels, folds: int = 5) -> Iterator[tuple[str, str, str]]:
-    """URL, class and predicted class of every URL, each predicted by a model that did not see it."""
-    spread = sorted(range(len(labels)), key=lambda number: (labels[number][1], number))  # classes in even parts
+    """Yield URL, class and predicted class of every URL, each predicted by a model that was not trained on it."""
+    spread = sorted(range(len(labels)), key=lambda number: (labels[number][1], number))  # stratified by class
     for fold in range(folds):
         held = set(spread[fold::folds])
         rest = [pair for number, pair in enumerate(labels) if number not in held]
