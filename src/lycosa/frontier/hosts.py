@@ -152,7 +152,7 @@ class Hosts:
             host.failures += 1
             if rules.give_up_after and host.failures >= rules.give_up_after:
                 host.closed = f"{UNREACHABLE_BECAUSE} ({reply.error})"
-        elif reply.error != "exhausted":  # an outage on our side: earlier failures no longer count
+        elif reply.error != "exhausted":  # includes outages on our side: earlier failures no longer count
             host.failures = 0
         self.settle(host, now)
 
