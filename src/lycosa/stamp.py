@@ -43,7 +43,7 @@ def make_stamp(judge: Any, kind: str, folder: Path) -> Stamp:
     if classifier := getattr(judge, "classifier_", None):  # it knows its sources, even if they no longer exist
         files = {"examples": classifier.facts.source}
     else:
-        names = {"examples", "labels", "file"} | ({"idf"} if kind == "ontology" else set())  # for other kinds, a formula
+        names = {"examples", "labels", "file"} | ({"idf"} if kind == "ontology" else set())  # otherwise a formula
         files = {name: digest(Source(folder / path) for path in as_list(keys[name])) for name in names & keys.keys()}
     return Stamp(kind, msgspec.json.decode(msgspec.json.encode(keys)), files)  # as it will be read from crawl.db
 

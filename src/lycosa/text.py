@@ -79,7 +79,7 @@ class Memo(dict[str, T]):
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word; empty for a stop word."""
+    """The stem of a lower-case word; empty for a stop word, an overlong word or one without a letter."""
     if word in STOP_WORDS or len(word) > 40 or not any(map(str.isalpha, word)):
         return ""
     return _porter(word)
@@ -90,5 +90,5 @@ STEMS = Memo(stem, 500_000)
 
 
 def stems(text: str) -> list[str]:
-    """The stems of a text, without stop words."""
+    """The stems of a text, without empty ones."""
     return [stem for stem in map(STEMS.__getitem__, words(text)) if stem]
