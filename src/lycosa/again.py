@@ -65,8 +65,8 @@ def best_hubs(db: CrawlDb, most: int, accepted: bool) -> list[tuple[str, float]]
 
 
 def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
-    """The configuration of the next crawl: that of the last one, with other seeds. A training set that grew is kept as
-    it is now."""
+    """The configuration of the next crawl: that of the last one, with other seeds. A set that has grown (tids)
+    stays as it is now."""
     found = last | {"seeds": SEEDS}
     for section, names in _PATHS.items():
         if section in last:

@@ -177,11 +177,10 @@ def waves(found: Sequence[str]) -> Iterator[list[str]]:
 
 
 def fit_temperature(pages: Sequence[tuple[Mapping[str, float], Sequence[str]]]) -> float:
-    """The temperature at which P(class
-     page) best predicts the classes that the page's links lead to.
+    """The temperature at which P(class | page) best predicts the classes that the page's links lead to.
 
     Soft focus uses that probability as the score of a link. But a judge is more confident in the class of a page than
-    its links are likely to lead to that class, so the probabilities are calibrated to the counts.
+    its links are likely to lead to that class, so the probabilities are softened to fit the counts.
     """
     pages = [(belief, goals) for belief, goals in pages if belief and goals]
     if not pages:

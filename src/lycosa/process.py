@@ -36,7 +36,7 @@ def on_signals(call: Callable[[], None]) -> Iterator[None]:
     loop, before = asyncio.get_running_loop(), {}
     for number in (signal.SIGINT, signal.SIGTERM):
         handler = signal.getsignal(number)
-        with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread, which never receives Ctrl-C
+        with contextlib.suppress(ValueError, RuntimeError):  # in other threads, which never receive Ctrl-C
             loop.add_signal_handler(number, call)
             before[number] = handler
     try:

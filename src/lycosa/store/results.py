@@ -9,7 +9,7 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.known import links
 from lycosa.store.visited import IS_PAGE, IS_RELEVANT
 
-_PAGE_CELLS = {  # columns without an equivalent of the same name in the table visits
+_PAGE_CELLS = {  # where the table visits has no column of the same name and meaning
     "warc_offset": "CASE WHEN warc != '' THEN warc_offset END",
     "text": "''",
 }

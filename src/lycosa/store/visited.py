@@ -92,7 +92,7 @@ def errors(db: CrawlDb) -> dict[str, int]:
 
 
 def is_judged(db: CrawlDb) -> bool:
-    """Does any page have a verdict?"""
+    """Whether any page has a verdict."""
     return bool(db.execute(f"SELECT EXISTS (SELECT 1 FROM visits WHERE {IS_JUDGED})").fetchone()[0])
 
 
