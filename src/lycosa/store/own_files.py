@@ -1,4 +1,4 @@
-"""Identifies the files in a crawl folder that are ours. Files that the crawl did not write are never deleted or changed."""
+"""Identifies our files in a crawl folder. Files that the crawl did not write are never deleted or changed."""
 
 import errno
 import itertools
