@@ -193,7 +193,7 @@ class DurableFrontier:
         return self.scope.refuses(url) or ("" if host or self.hosts.admits(name) else "trap-hosts")
 
     def refuses_hop(self, url: str) -> str:
-        """Why a redirect to this URL may not be followed. A known URL is fetched on its own."""
+        """Why a redirect to this URL may not be followed. A known URL was or will be fetched on its own."""
         return self.refuses(url) or ("redirect-known" if self.number(url) else "")
 
     def limit(self, quota: Quota) -> None:
@@ -215,7 +215,7 @@ class DurableFrontier:
         return self._places.unreachable()
 
     def bring(self, links: Sequence[Link] = (), scores: Sequence[float] = (), band: Band = Band.FOUND) -> None:
-        """Add links from outside the loop, possibly none, and wake all waiters."""
+        """Add links from outside the loop, possibly none, and wake a waiting task."""
         self.push(links, scores, band)
         self._waiters.wake()
 
