@@ -5,11 +5,11 @@ import contextlib
 import os
 import sys
 
-_NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # what the loader says about a library
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # from the dynamic loader
 
 
 def main() -> None:
-    """Loading takes a moment, and whoever presses Ctrl-C in it, or has no memory left, wants no traceback."""
+    """Imports take a moment; Ctrl-C or lack of memory during that time must not print a traceback."""
     try:
         from lycosa.cli import main as command_line
 
@@ -28,7 +28,8 @@ def main() -> None:
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:
-    """By its own account, or by that of what caused it. Python reports a failed allocation in C as a SystemError."""
+    """Whether the error, or one that caused it, is due to lack of memory. Python reports a failed allocation in C as a
+    SystemError."""
     while error is not None:
         said = str(error).lower()
         if isinstance(error, MemoryError | SystemError) or any(words in said for words in _NO_MEMORY):
@@ -38,10 +39,10 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def leave(code: int) -> None:
-    """End at once. Python would take the memory of a large crawl apart, object by object, which takes seconds."""
+    """Exit immediately. Python would free the memory of a large crawl object by object, which takes seconds."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+        with contextlib.suppress(OSError, ValueError):  # the reader of the output has gone
             stream.flush()
     os._exit(code)
 

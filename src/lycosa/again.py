@@ -1,4 +1,4 @@
-"""`lycosa again`: the next crawl starts from the best hubs of the last one and knows what that one learned."""
+"""`lycosa again`: start the next crawl from the best hubs of the last one, with what that one learned."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from lycosa.types import BadInput
 
 SEEDS = "seeds.txt"
 STATE = "state:judge"
-_PATHS = {  # the keys that name files
+_PATHS = {  # keys that contain file names
     "topic": {"examples", "labels", "file"},
     "strategy": {"urls", "model"},
     "search": {"pages"},
@@ -30,9 +30,10 @@ _PATHS = {  # the keys that name files
 
 
 def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
-    """Make the folder of the next crawl: it starts from the best hubs of the last and knows what that one learned.
+    """Create the folder of the next crawl, which starts from the best hubs of the last one and uses what that one
+    learned.
 
-    Returns how many hubs there are.
+    Returns the number of hubs.
     """
     _, source = config.load(directory)
     if new.exists() and (not new.is_dir() or any(new.iterdir())):
@@ -56,7 +57,7 @@ def make_next(directory: Path, new: Path, n_seeds: int, accepted: bool) -> int:
 
 
 def best_hubs(db: CrawlDb, most: int, accepted: bool) -> list[tuple[str, float]]:
-    """Address and hub score of the pages that link to the best authorities among the crawl's own pages, best first."""
+    """URL and hub score of the pages that link to the best authorities among the crawl's own pages, best first."""
     pages, sources, targets = read_page_graph(db, relevant_only=accepted)
     scores, _ = hits(make_graph(sources, targets, len(pages)))
     order = np.argsort(-scores, kind="stable")[:most].tolist()
@@ -64,7 +65,8 @@ def best_hubs(db: CrawlDb, most: int, accepted: bool) -> list[tuple[str, float]]
 
 
 def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
-    """The configuration of the next crawl: the last one's, with other seeds. A set that grew is left as it is now."""
+    """The configuration of the next crawl: that of the last one, with other seeds. A set that has grown (tids)
+    stays as it is now."""
     found = last | {"seeds": SEEDS}
     for section, names in _PATHS.items():
         if section in last:
@@ -77,21 +79,21 @@ def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]
 
 def _section_moved(section: str, names: set[str], keys: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
     if section == "topic" and keys.get("kind") == "ontology":
-        names = names | {"idf"}  # of a tids topic it is no file but a formula
+        names = names | {"idf"}  # in a tids topic it is a formula, not a file
     if section == "recall" and isinstance(keys.get("known"), list):
-        names = set()  # a list of URLs names no file
+        names = set()  # a list of URLs contains no file names
     return {name: _moved(value, folder, new) if name in names else value for name, value in keys.items()}
 
 
 def _moved(value: str | list[str], folder: Path, new: Path) -> str | list[str]:
-    """A path as it reads from the new folder."""
+    """A path relative to the new folder."""
     if isinstance(value, list):
         return [str(_moved(item, folder, new)) for item in value]
     return os.path.relpath(folder / value, new) if value and not Path(value).is_absolute() else value
 
 
 def to_toml(sections: dict[str, Any]) -> str:
-    """A configuration as TOML: single keys first, then the sections."""
+    """A configuration as TOML: top-level keys first, then the sections."""
     single = [f"{name} = {_value(value)}" for name, value in sections.items() if not isinstance(value, dict)]
     lines = ["\n".join(single)]
     for name, keys in sections.items():
@@ -101,7 +103,7 @@ def to_toml(sections: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Strings, numbers and lists are written in TOML as in JSON; what JSON writes as an object is a table in braces."""
+    """Strings, numbers and lists look the same in TOML as in JSON; a JSON object becomes an inline table."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_value(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
@@ -110,7 +112,7 @@ def _value(value: Any) -> str:
 
 
 def _write(new: Path, text: str, hubs: list[tuple[str, float]], state: str, folder: Path) -> None:
-    """All of it under a name that nobody has first: the folder is there as a whole or not at all."""
+    """Write to a temporary folder first, so that the new folder is either complete or not there at all."""
     target = Path(os.path.abspath(new))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as made:

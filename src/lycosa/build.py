@@ -1,4 +1,4 @@
-"""From a configuration to objects: the only place where a name becomes a class."""
+"""Builds objects from a configuration: the only place where names are mapped to classes."""
 
 import dataclasses
 import mimetypes
@@ -44,7 +44,7 @@ from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Reply
 
 @dataclasses.dataclass
 class Parts:
-    """A crawl and those of its parts that must be opened, watched and closed."""
+    """A crawl and those of its parts that must be opened, observed and closed."""
 
     folder: Path
     config: config.Config
@@ -55,8 +55,8 @@ class Parts:
     outage: Outage
     store: VisitStore
     totals: Totals
-    judge: Judge  # as the topic describes it; the crawl uses it ...
-    corrected: Corrected  # ... with the corrections of the user's labels
+    judge: Judge  # as described by the topic; the crawl uses it ...
+    corrected: Corrected  # ... corrected by the user's labels
     strategy: Strategy
     search: SearchStep | None
     outlets: Outlets
@@ -64,7 +64,7 @@ class Parts:
 
 
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
-    """All parts of the crawl in a folder; nothing is opened and nothing asked yet."""
+    """All parts of the crawl in a folder; nothing is opened or fetched yet."""
     if settings.fetch.proxy and not urls.canonical(settings.fetch.proxy).startswith("http://"):
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
     with source.placing():
@@ -89,7 +89,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         sinks.append(search)
     outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
     sinks.append(outlets)
-    jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl repeatable
+    jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl reproducible
     frontier.expect_scores(jobs.is_under_way)
     guarded, digests = Guarded(parsers, folder), Digests(db, content_digest)
     crawl = Crawl(frontier, fetcher, guarded, corrected, strategy, sinks, digests, db.turn, jobs)
@@ -98,17 +98,17 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
 
 
 def judges() -> Plugins:
-    """The kinds of topics: ours, and those of installed packages."""
+    """The kinds of topics: built-in ones, and those of installed packages."""
     return Plugins(plugins.JUDGE, JUDGES)
 
 
 def strategies() -> Plugins:
-    """The kinds of strategies: ours, and those of installed packages."""
+    """The kinds of strategies: built-in ones, and those of installed packages."""
     return Plugins(plugins.STRATEGY, STRATEGIES)
 
 
 def _named(kind: plugins.Kind, key: str, names: list[str], source: config.Source) -> tuple[Plugins, list[str]]:
-    """The plug-ins that a key of the configuration names, all of which must be installed."""
+    """The plug-ins named by a key of the configuration, all of which must be installed."""
     found = Plugins(kind)
     for name in names:
         if name not in found:
@@ -118,7 +118,8 @@ def _named(kind: plugins.Kind, key: str, names: list[str], source: config.Source
 
 
 def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], source: config.Source) -> Any:
-    """The object a section of the configuration describes: `kind` picks the class, the other keys are its arguments."""
+    """Create the object described by a section of the configuration: `kind` selects the class, the other keys are its
+    arguments."""
     kind = str(options.get("kind", ""))
     if kind not in kinds:
         problem = f"there is no kind {kind!r}" if kind else "this key is needed"
@@ -132,14 +133,14 @@ def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], so
         return msgspec.convert(arguments, kinds[kind])
     except msgspec.ValidationError as error:
         raise source.blame(*config.explain(error, section)) from None
-    except TypeError as error:  # a field of a type that no TOML value can have
+    except TypeError as error:  # a field whose type no TOML value can have
         if isinstance(kinds, Plugins) and kind in kinds.theirs:
             raise kinds.error(kind, f"cannot be made from crawl.toml: {error}") from error
         raise
 
 
 def make_judge(settings: config.Config, source: config.Source, held_out: HeldOut | None = None) -> Any:
-    """The judge of the topic, ready to judge; it learns nothing from pages that are held out."""
+    """The judge of the topic, ready to judge; it does not learn from held-out pages."""
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     kinds = judges()
@@ -162,7 +163,7 @@ def make_strategy(settings: config.Config, source: config.Source, judge: Judge) 
 def make_frontier(
     db: CrawlDb, settings: config.Config, scope: Scope, strategy: Strategy, clock: Clock
 ) -> DurableFrontier:
-    """A frontier that knows the strategy, and is known to it."""
+    """A frontier connected to the strategy."""
     frontier = DurableFrontier(db, settings, scope, strategy, clock)
     if isinstance(strategy, Acts):
         frontier.apply(strategy.connect(frontier.view))
@@ -177,7 +178,7 @@ def make_search(
     targets: Targets | None,
     clock: Clock,
 ) -> SearchStep | None:
-    """The search step, if the configuration asks for one."""
+    """The search step, if one is configured."""
     try:
         rules = msgspec.convert(settings.search, Search)
     except msgspec.ValidationError as error:
@@ -196,7 +197,7 @@ def make_search(
 
 
 def _plugged_engine(rules: Search, source: config.Source) -> Engine | None:
-    """The engine of another package, made from the [search] section; None for one of ours."""
+    """An engine from another package, created from the [search] section; None for a built-in one."""
     if rules.engine in ENGINES:
         return None
     kinds = Plugins(plugins.ENGINE)
@@ -207,21 +208,21 @@ def _plugged_engine(rules: Search, source: config.Source) -> Engine | None:
 
 
 def make_parsers(settings: config.Config) -> Parsers:
-    """For HTML and sitemaps ours; for other content types those of installed packages."""
+    """Built-in parsers for HTML and sitemaps; those of installed packages for other content types."""
     robot = settings.fetch.user_agent.split("/", 1)[0].split(" ", 1)[0].lower()
     kinds = parser_kinds()
     return Parsers(HtmlParser(robot=robot), others={name: kinds.make(name) for name in kinds.theirs})
 
 
 def parser_kinds() -> Plugins:
-    """Parsers by content type: the name of the entry point is the type."""
+    """Parsers by content type, which is the name of the entry point."""
     return Plugins(plugins.PARSER, dict.fromkeys(HTML_TYPES, HtmlParser))
 
 
 def make_scope(settings: config.Config, excluded: Sequence[orders.Exclusion] = ()) -> Scope:
     """What crawl.toml and the user's later exclusions allow.
 
-    What the usual list of suffixes skips is fetched after all where an installed parser reads it.
+    Suffixes that are skipped by default are fetched if an installed parser can read them.
     """
     rules = settings.scope
     if rules.skip_suffixes == config.NO_PAGES:
@@ -234,7 +235,7 @@ def make_scope(settings: config.Config, excluded: Sequence[orders.Exclusion] = (
 
 
 def make_layers(http: Http, settings: config.Config, source: config.Source) -> Asks:
-    """HTTP, inside the layers of other packages if the configuration names some."""
+    """HTTP, wrapped in the layers of other packages if any are configured."""
     if not settings.fetch.layers:
         return http
     return Layers(http, *_named(plugins.FETCHER, "fetch.layers", settings.fetch.layers, source))
@@ -243,7 +244,7 @@ def make_layers(http: Http, settings: config.Config, source: config.Source) -> A
 def make_fetcher(
     http: Asks, db: CrawlDb, settings: config.Config, frontier: DurableFrontier, clock: Clock
 ) -> Redirects:
-    """Read it from inside out: one request, retried, allowed by robots.txt, led on by redirects."""
+    """To be read from the inside out: one request, retried, checked against robots.txt, redirected."""
 
     def offer(origin: str, sitemaps: Iterable[str]) -> None:
         if settings.scope.sitemaps:
@@ -265,7 +266,7 @@ def _accepting(settings: config.Config) -> config.Fetch:
 
 
 async def fetch_pages(settings: config.Config, found: list[str], clock: Clock) -> list[Reply]:
-    """Fetch a few URLs as a crawl would, politely, and keep nothing."""
+    """Fetch a few URLs politely, as a crawl would, without storing anything."""
     replies: list[Reply] = []
     db = CrawlDb(":memory:").open()
     frontier = make_frontier(db, settings, Scope(config.Scope()), STRATEGIES["breadth-first"](), clock)

@@ -1,4 +1,4 @@
-"""The wall's clock, in the form the crawler needs."""
+"""Wall-clock time, in the form the crawler needs."""
 
 import asyncio
 import time
@@ -8,14 +8,15 @@ from lycosa.types import Timer
 
 
 def _elapsed() -> float:
-    """Seconds that nobody can set; where the system tells, with those a computer was asleep: hosts rested meanwhile."""
+    """Monotonic seconds, including the time a computer was asleep where the system reports it, as hosts rested
+    meanwhile."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class WallClock:
-    """Seconds since the epoch, so that a rest survives a restart; read once, and from then on steady: when the wall's
-    clock is set, forward or back, no host is fetched from too early or left alone for longer than it should."""
+    """Seconds since the epoch, so that rests survive a restart. The wall clock is read once and then advanced
+    monotonically: when it is set forward or back, no host is contacted too early or rests too long."""
 
     def __init__(self, elapsed: Callable[[], float] = _elapsed) -> None:
         self._elapsed = elapsed

@@ -1,6 +1,6 @@
-"""Read crawl.toml into plain records; whatever is wrong with it is one clear line that names the key and the line.
+"""Reads crawl.toml into plain records; every error is reported as one clear line that names the key and the line.
 
-`[topic]`, `[strategy]` and `[search]` stay open here: what they are made into knows their keys.
+`[topic]`, `[strategy]` and `[search]` are not validated here: their keys are known to the classes built from them.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
-# what such a path leads to is no HTML page, so asking for it would only bother the host
+# such paths do not lead to HTML pages, so fetching them would only burden the host
 NO_PAGES = """
     7z aac ai apk arc arj avi bin bmp bz2 cab class css csv deb djvu dmg doc docx dvi eps epub exe flac flv gif gz
     hqx ico ics iso jar jpeg jpg js json latex m4a m4v mid mkv mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv otf pbm
@@ -32,31 +32,31 @@ NO_PAGES = """
 
 
 class Scope(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which URLs may be asked at all; an empty list or a zero means no limit."""
+    """Which URLs may be fetched at all; an empty list or zero means no limit."""
 
-    domains: list[str] = []  # with their subdomains
-    hosts: list[str] = []  # exactly these
-    exclude: list[str] = []  # regular expressions searched in the whole URL
+    domains: list[str] = []  # including subdomains
+    hosts: list[str] = []  # exact host names
+    exclude: list[str] = []  # regular expressions matched anywhere in the URL
     max_depth: Whole = 50
     max_pages_per_host: Whole = 0
-    max_hosts_per_domain: Whole = 1_000  # of one registered domain
+    max_hosts_per_domain: Whole = 1_000  # per registered domain
     max_url_length: Positive = 2_000
-    max_repeats: Positive = 3  # of one segment in a path
-    max_queries_per_path: Positive = 1_000  # different queries to one path
-    skip_suffixes: list[str] = field(default_factory=lambda: [*NO_PAGES])  # of paths, in any case
+    max_repeats: Positive = 3  # of the same segment in a path
+    max_queries_per_path: Positive = 1_000  # different queries per path
+    skip_suffixes: list[str] = field(default_factory=lambda: [*NO_PAGES])  # of paths, case-insensitive
     sitemaps: bool = False
 
 
 class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
-    """How to ask: identity, politeness, limits on what a server may send."""
+    """How to fetch: identity, politeness, limits on responses."""
 
     user_agent: Annotated[str, Meta(min_length=1, pattern=r"^[^\r\n\0]+$")] = "Lycosa/0.1"
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 64
     delay_s: Seconds = 1.0
-    delay_factor: Seconds = 1.0  # the delay is at least this many times the host's last response time
-    # 1: the best page next, whoever has to wait; 0: always busy. 0.9, or 0 where only time is limited
+    delay_factor: Seconds = 1.0  # the delay is at least this multiple of the host's last response time
+    # 1: always the best page next, even if workers have to wait; 0: always busy. 0.9, or 0 where only time is limited
     focus: Annotated[float, Meta(ge=0, le=1)] | None = None
-    max_delay_s: Seconds = 3_600.0  # what robots.txt, Retry-After and back-off may ask for at most
+    max_delay_s: Seconds = 3_600.0  # upper bound of the delays requested by robots.txt, Retry-After and back-off
     proxy: str = ""
     allow_private: bool = False
     connect_s: Seconds = 10.0
@@ -65,40 +65,40 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     max_bytes: Positive = 5_000_000  # of a body, before and after decoding
     max_redirects: Whole = 10
     retries: Whole = 2
-    backoff_s: Seconds = 10.0  # after the first failure; doubled with each further one
-    give_up_after: Whole = 10  # failures to reach a host in a row; 0: never
+    backoff_s: Seconds = 10.0  # after the first failure; doubled after each further one
+    give_up_after: Whole = 10  # consecutive failures to reach a host; 0: never
     content_types: list[str] = field(default_factory=lambda: ["text/html", "application/xhtml+xml"])
-    layers: list[str] = []  # fetch layers of other packages, the first outermost
+    layers: list[str] = []  # fetch layers of other packages, outermost first
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """When the crawl is over, counted over all its runs; zero means no limit."""
+    """When the crawl ends, counted over all its runs; zero means no limit."""
 
     pages: Whole = 1_000  # distinct HTML pages; the crawl also ends after as many duplicates
     relevant: Whole = 0
     seconds: Seconds = 0.0
-    recall: Annotated[float, Meta(ge=0, lt=1)] = 0.0  # share of the relevant pages, as far as can be told
+    recall: Annotated[float, Meta(ge=0, lt=1)] = 0.0  # estimated share of the relevant pages
 
 
 class Recall(Struct, frozen=True, forbid_unknown_fields=True):
-    """Pages on topic that the user knows; some are kept from the crawl, to see how many it finds by itself."""
+    """Pages known to be on topic; some are held out from the crawl, to see how many it finds by itself."""
 
-    known: list[str] | str = []  # URLs, or the name of a file with one a line
-    share: Annotated[float, Meta(gt=0, le=1)] = 0.2  # of them that is set aside; at least ten are
-    seed: Whole = 0  # of the draw
+    known: list[str] | str = []  # URLs, or the name of a file with one URL per line
+    share: Annotated[float, Meta(gt=0, le=1)] = 0.2  # the share that is held out; at least ten are
+    seed: Whole = 0  # of the random sample
 
 
 class Store(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is kept of the replies."""
+    """What is stored of the replies."""
 
     warc: bool = True
     warc_max_bytes: Annotated[int, Meta(ge=1_000_000)] = 1_000_000_000
-    log_visits: bool = False  # a line in crawl.log for each visit
-    sinks: list[str] = []  # sinks of other packages, that receive every visit too
+    log_visits: bool = False  # write a line to crawl.log for each visit
+    sinks: list[str] = []  # sinks of other packages, which also receive every visit
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """One crawl.toml."""
+    """The contents of a crawl.toml."""
 
     seeds: list[str] | str = []
     topic: dict[str, Any] = field(default_factory=dict)
@@ -108,18 +108,19 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     recall: Recall = Recall()
     store: Store = Store()
-    search: dict[str, Any] = field(default_factory=dict)  # its keys are known where the search step is built
+    search: dict[str, Any] = field(default_factory=dict)  # validated where the search step is built
 
 
 class Source(Struct, frozen=True):
-    """Where a configuration came from, so that an error can name the place."""
+    """Where a configuration came from, so that errors can refer to it."""
 
     path: Path
     text: str
     overrides: tuple[str, ...] = ()
 
     def blame(self, key: str, problem: str) -> ConfigError:
-        """The error for `section.key`: the command line's `--set` if it came from there, else the line in the file."""
+        """The error for `section.key`: refers to the `--set` option if it came from there, otherwise to the line in the
+        file."""
         for item in reversed(self.overrides):
             name, _, value = item.partition("=")
             if f"{name.strip()}.".startswith(f"{key}."):
@@ -129,7 +130,7 @@ class Source(Struct, frozen=True):
 
     @contextlib.contextmanager
     def placing(self) -> Iterator[None]:
-        """Let an error that names a key name its place in the file too."""
+        """Add the position in the file to errors that name a key."""
         try:
             yield
         except ConfigError as error:
@@ -182,7 +183,7 @@ def _as_list(key: str, value: str) -> str:
 
 
 def explain(error: msgspec.ValidationError, section: str = "") -> tuple[str, str]:
-    """Key and problem, out of the validator's message."""
+    """Key and problem, extracted from the validator's message."""
     problem, _, place = str(error).partition(" - at ")
     key = place.strip("`").removeprefix("$").lstrip(".")
     key = re.sub(r"\[\.\.\.\]|\[\d+\]", "", key)
@@ -201,7 +202,7 @@ def _override(raw: dict[str, Any], item: str) -> None:
     try:
         value = tomllib.loads(f"x = {text}")["x"]
     except tomllib.TOMLDecodeError:
-        value = text  # a bare word is a string, as a shell user expects
+        value = text  # a bare word is a string, as shell users expect
     target = raw
     for part in parts[:-1]:
         target = target.setdefault(part, {})
@@ -211,7 +212,7 @@ def _override(raw: dict[str, Any], item: str) -> None:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The line that sets `section.key`, or that opens the section; 0 if there is none."""
+    """The line that sets `section.key`, or else the section header; 0 if there is neither."""
     section, _, name = key.rpartition(".")
     current, opened = "", 0
     for number, line in enumerate(text.splitlines(), 1):

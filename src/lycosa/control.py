@@ -1,7 +1,7 @@
-"""Reach a running crawl from another process: a Unix socket in its folder that only the owner may use.
+"""Controls a running crawl from another process: a Unix socket in its folder that only the owner may use.
 
-One JSON object a line in each direction; docs/session.md has the protocol. The crawl is never disturbed: whatever comes
-in that makes no sense is answered with one line that says so.
+One JSON object per line in each direction; docs/session.md describes the protocol. The crawl is never disturbed:
+invalid requests get an error of one line.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from lycosa.errors import BadInput, LycosaError
 
 NAME = "crawl.sock"
 VERSION = 1
-_MOST_PATH = 100  # bytes of an address; systems allow 104 or 108
+_MOST_PATH = 100  # bytes in a socket address; systems allow 104 or 108
 _MOST_LINE = 1_000_000
 _MOST_CLIENTS = 32
 
@@ -31,19 +31,19 @@ Do = Literal["status", "pause", "resume", "stop", "add", "count", "exclude", "la
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a client wants."""
+    """A request from a client."""
 
     do: Do
     v: int = VERSION
     urls: list[str] = []  # add
     host: str = ""  # count, exclude
     pattern: str = ""
-    labels: dict[str, bool | None] = {}  # label: URL and whether it is on topic; null takes a label back
-    chosen: str = "import"  # how these pages were chosen
+    labels: dict[str, bool | None] = {}  # label: from URL to whether it is on topic; null removes a label
+    chosen: str = "import"  # how these pages were selected
 
 
 class Answer(Struct, frozen=True):
-    """What it gets: the result, or an error of one line."""
+    """The response: the result, or an error of one line."""
 
     ok: bool
     v: int = VERSION
@@ -59,7 +59,8 @@ _decode = msgspec.json.Decoder(Request).decode
 
 @contextlib.contextmanager
 def address(folder: Path) -> Iterator[str]:
-    """The path of the folder's socket. Where it is too long for a socket, through an open descriptor of the folder."""
+    """The path of the folder's socket. A path too long for a socket is shortened with an open descriptor of the
+    folder."""
     path = str(folder / NAME)
     if len(os.fsencode(path)) <= _MOST_PATH:
         yield path
@@ -74,7 +75,7 @@ def address(folder: Path) -> Iterator[str]:
 
 
 class Door:
-    """Serves the socket while a crawl runs. Use it as a context, and hold the folder's lock."""
+    """Serves the socket while a crawl runs. A context manager; the caller must hold the folder's lock."""
 
     def __init__(self, folder: Path, handle: Handle, events: Events) -> None:
         self.folder = folder
@@ -85,7 +86,7 @@ class Door:
         self._address = contextlib.ExitStack()
 
     async def __aenter__(self) -> "Door":
-        """A crawl whose socket cannot be made, as on some file systems, runs all the same."""
+        """If the socket cannot be created, as on some file systems, the crawl runs without it."""
         try:
             self._server = await asyncio.start_unix_server(self._accept, sock=self._listen(), limit=_MOST_LINE)
         except OSError as error:
@@ -104,12 +105,12 @@ class Door:
         await asyncio.gather(*self._clients, return_exceptions=True)
 
     def _listen(self) -> socket.socket:
-        """Nobody can connect before `listen`, and by then the file is the owner's alone."""
+        """Clients cannot connect before `listen`, and by then only the owner can access the file."""
         path = self.folder / NAME
         if os.path.lexists(path):
             if not stat.S_ISSOCK(path.lstat().st_mode):
                 raise OSError(f"{path} is in the way, and not ours")
-            path.unlink()  # a killed crawl left it: the lock is ours
+            path.unlink()  # left behind by a killed crawl: we hold the lock
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             listening.setblocking(False)
@@ -131,7 +132,7 @@ class Door:
             else:
                 await self._serve(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
-            pass  # the client went away, or the crawl is over: nobody waits for this task
+            pass  # the client disconnected, or the crawl is over: this task is not awaited
         finally:
             self._clients.discard(task)
             writer.close()
@@ -173,11 +174,12 @@ def _line(record: Struct) -> bytes:
 
 
 class Unreachable(Exception):
-    """No crawl listens in this folder."""
+    """No crawl is listening in this folder."""
 
 
 def call(folder: Path, request: Request, wait_for_end: bool = False) -> Any:
-    """Ask the crawl that runs in a folder; what it answers. `wait_for_end`: return when its process lets go."""
+    """Send a request to the crawl running in a folder and return its response. `wait_for_end`: return once its process
+    has released the folder."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
             with address(folder) as where:

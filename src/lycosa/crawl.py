@@ -34,12 +34,12 @@ from lycosa.types import (
     Visit,
 )
 
-_UNJUDGED = Verdict(0.5, on_topic=True)  # stands for a sitemap: nobody knows what its pages are about
+_UNJUDGED = Verdict(0.5, on_topic=True)  # the verdict on a sitemap: what its pages are about is unknown
 
 
 @dataclass
 class Crawl:
-    """One crawl, ready to run; the only place that knows all stages."""
+    """A crawl, ready to run; the only class that knows all stages."""
 
     frontier: Frontier
     fetcher: Fetcher
@@ -48,9 +48,9 @@ class Crawl:
     strategy: Strategy
     sinks: Sequence[Sink]
     digest: Callable[[bytes], str]
-    turn: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext  # what keeps a turn together
+    turn: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext  # makes a turn atomic
     jobs: Jobs = field(default_factory=Jobs)
-    bodies: dict[str, str] = field(default_factory=dict)  # digest of each body to the URL that brought it first
+    bodies: dict[str, str] = field(default_factory=dict)  # from the digest of each body to the URL it was first seen at
     judging: Judging = field(default_factory=Judging)
 
     def __post_init__(self) -> None:
@@ -60,14 +60,14 @@ class Crawl:
         self._acts = self.strategy if isinstance(self.strategy, Acts) else None
 
     async def run(self, seeds: Sequence[Link], workers: int) -> None:
-        """Until the frontier says that it is over."""
+        """Run until the frontier is exhausted or a limit is reached."""
         self.seed(seeds)
         async with asyncio.TaskGroup() as group:
             for _ in range(workers):
                 group.create_task(self._work())
 
     def seed(self, seeds: Sequence[Link]) -> None:
-        """Queue URLs that somebody chose to start from, at the start or later."""
+        """Queue seeds, at the start of the crawl or later."""
         with self.turn():
             if isinstance(self.strategy, Opens):
                 worth = zip(seeds, self.strategy.open(seeds), strict=True)
@@ -80,7 +80,7 @@ class Crawl:
             self.take(await self.visit(lease))
 
     async def visit(self, lease: Lease) -> Visit | Deferred:
-        """Fetch, parse and judge one link. Nothing is learned and nothing stored yet."""
+        """Fetch, parse and judge one link, without learning or storing anything yet."""
         reply = await self.fetcher.fetch(lease)
         if isinstance(reply, Deferred):
             return reply
@@ -94,9 +94,9 @@ class Crawl:
         try:
             parsed = self.parser.parse(reply)
             page = parsed if isinstance(parsed, Page) else await parsed
-        except Exception as error:  # the only broad except: a page may break a parser, not a crawl
+        except Exception as error:  # the only broad except: a page may break a parser, but not the crawl
             return _failed(visit, "parse-budget" if isinstance(error, TooCostly) else "parse", described(error))
-        if (first := self.bodies.setdefault(digest, url)) != url:  # after parsing: no twin of a failure
+        if (first := self.bodies.setdefault(digest, url)) != url:  # after parsing: never a duplicate of a failure
             return replace(visit, digest=digest, duplicate_of=first)
         if page.listed:
             return replace(visit, page=page)
@@ -107,7 +107,7 @@ class Crawl:
             return _failed(visit, "judge", str(error))
 
     def take(self, visit: Visit | Deferred) -> None:
-        """One turn: everything that a visit changes, committed together or not at all."""
+        """One turn: apply all changes caused by a visit, committed together or not at all."""
         with self.turn():
             if isinstance(visit, Deferred):
                 self.frontier.done(visit)
@@ -126,13 +126,14 @@ class Crawl:
             self.frontier.done(visit.reply)
 
     def spread(self, revised: Revised) -> None:
-        """The judge has changed its mind: tell the store first, then whoever else wants to know."""
+        """The judge has revised verdicts: notify the store first, then the other listeners."""
         for part in (*self.sinks, self.strategy):
             if isinstance(part, Hears):
                 part.hear(revised)
 
     def _scored(self, visit: Visit) -> tuple[Sequence[Link], Sequence[float]]:
-        """The links of the page. Those of a sitemap are links like any others, of a page that nobody has judged."""
+        """The links of the page and their scores. URLs in a sitemap are treated as the links of a page without a
+        verdict."""
         page = visit.page
         if page.listed:
             visit = replace(visit, page=replace(page, links=page.listed), verdict=_UNJUDGED)

@@ -1,4 +1,4 @@
-"""What a strategy changes beside the scores of a page's links; its slow work goes on beside the crawl."""
+"""Applies what a strategy changes beyond the scores of a page's links; slow work is done in the background."""
 
 import asyncio
 import logging
@@ -10,19 +10,20 @@ _log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """Applies effects, and does their jobs. `at_once`: the crawl waits for a job, so that it repeats exactly."""
+    """Applies effects and runs their jobs. `at_once`: the crawl waits for each job, so that it is exactly
+    reproducible."""
 
     def __init__(self, at_once: bool = True) -> None:
         self.at_once = at_once
         self._is_under_way = False
         self._has_failed = False
-        self._task: asyncio.Task[None] | None = None  # else nobody holds it
+        self._task: asyncio.Task[None] | None = None  # keeps a reference, so that the task is not garbage collected
 
     def is_under_way(self) -> bool:
         return self._is_under_way
 
     def apply(self, strategy: Acts, frontier: Frontier) -> None:
-        """Once a turn."""
+        """Called once a turn."""
         if self._is_under_way:
             return
         effects = strategy.effects()
@@ -39,7 +40,7 @@ class Jobs:
     async def _do(self, job: Callable[[], None], strategy: Acts, frontier: Frontier) -> None:
         try:
             await asyncio.to_thread(job)
-        except Exception as error:  # too large a graph, say: the crawl can do without
+        except Exception as error:  # a graph that is too large, for example: the crawl can do without
             self._has_failed = True
             _log.error("a job of the strategy %s failed, no more are done", type(strategy).__module__, exc_info=error)
         self._is_under_way = False

@@ -1,4 +1,4 @@
-"""What a session tells those who watch it: plain records for any number of listeners, none of which slows it down."""
+"""Events of a session: plain records for any number of listeners, none of which slows the crawl down."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from lycosa.types import Visit
 
-MOST_KEPT = 10_000  # events for a listener that is slow; the oldest are dropped then
+MOST_KEPT = 10_000  # events kept for a slow listener; beyond that the oldest are discarded
 
 
 class VisitDone(Struct, frozen=True, tag_field="event", tag="visit"):
@@ -30,20 +30,20 @@ class VisitDone(Struct, frozen=True, tag_field="event", tag="visit"):
 
 
 class Summary(Struct, frozen=True, tag_field="event", tag="summary"):
-    """About once a second: the totals, as in summary.json."""
+    """The totals, as in summary.json, about once a second."""
 
     summary: dict[str, Any]
 
 
 class StateChange(Struct, frozen=True, tag_field="event", tag="state"):
-    """The session started, was paused, went on or ended; seeds were added, something was excluded."""
+    """The session was started, paused, resumed or ended; seeds were added or URLs excluded."""
 
     state: str  # crawling, paused, ended
-    why: str = ""  # what made it so
+    why: str = ""  # the cause
 
 
 class Missed(Struct, frozen=True, tag_field="event", tag="missed"):
-    """The listener was too slow: so many events were dropped here."""
+    """The listener was too slow: the number of events discarded at this point."""
 
     count: int
 
@@ -69,7 +69,7 @@ def visit_done(visit: Visit) -> VisitDone:
 
 
 class Listener:
-    """Iterate over it; it ends with the session."""
+    """An asynchronous iterator over events; ends with the session."""
 
     def __init__(self, most: int) -> None:
         self._kept: deque[Event] = deque()
@@ -105,10 +105,10 @@ class Listener:
 
 
 class Listeners:
-    """Hands every event to all who listen."""
+    """Passes every event to all listeners."""
 
     def __init__(self) -> None:
-        self._all: WeakSet[Listener] = WeakSet()  # one that nobody iterates over any more is gone
+        self._all: WeakSet[Listener] = WeakSet()  # listeners that are no longer referenced disappear
         self._over = False
 
     def listen(self, most: int = MOST_KEPT) -> Listener:
@@ -124,7 +124,7 @@ class Listeners:
             listener.put(event)
 
     def write(self, visit: Visit) -> None:
-        """As a sink."""
+        """Called as a sink."""
         if self._all:
             self.put(visit_done(visit))
 

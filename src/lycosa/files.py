@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: it is written under a name of its own and renamed when it is complete."""
+"""Atomic writes: a file is written under a temporary name and renamed when it is complete."""
 
 import os
 import secrets
@@ -11,10 +11,10 @@ from lycosa.errors import BadInput
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, to be filled; at the end it takes the place of `path`.
+    """An empty file next to `path`, to be filled; on exit it replaces `path`.
 
-    If anything fails before, it is removed, and an older file of that name is as it was. Its name belongs to nobody
-    else and ends like that of `path`, for readers that go by the suffix.
+    On failure it is removed, and an existing file at `path` is left unchanged. The name is unique and has the same
+    suffix as `path`, for readers that depend on the suffix.
     """
     part = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     with _naming(path):
@@ -29,19 +29,19 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """A reader sees the file as it was or as it is now, never half of it."""
+    """Readers see either the old or the new contents, never a partial file."""
     with replacing(path) as part:
         part.write_bytes(data)
 
 
 def unwritable(what: Path | str, error: OSError) -> BadInput:
-    """One line for the user."""
+    """An error message of one line for the user."""
     return BadInput(f"{what}: cannot be written: {error.strerror or error}")
 
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Let a failure name the file that the caller knows."""
+    """Make errors refer to the file that the caller knows."""
     try:
         yield
     except OSError as error:

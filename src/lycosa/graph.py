@@ -1,7 +1,7 @@
-"""Which pages matter by their links alone? Hubs and authorities, PageRank, and the link analysis of the old Nutch.
+"""Link analysis: hubs and authorities, PageRank, and the algorithm of early Nutch.
 
 A graph is two arrays, `sources` and `targets`: link number i leads from page sources[i] to page targets[i], and pages
-are numbered from 0. One round over a million links takes some ten milliseconds.
+are numbered from 0. One iteration over a million links takes about ten milliseconds.
 """
 
 from collections.abc import Callable
@@ -14,25 +14,25 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Ids = NDArray[np.intp]
 
-JUMP = 0.15  # the chance that a reader follows no link but starts anew
+JUMP = 0.15  # the probability of a random jump instead of following a link
 MOST_ROUNDS = 200
-CLOSE_ENOUGH = 1e-9  # the largest change of one page in one round
+CLOSE_ENOUGH = 1e-9  # tolerance: the largest change of one page in one iteration
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Links between pages 0 to size - 1, each pair of pages once; `make_graph` sees to that."""
+    """Links between pages 0 to size - 1, without duplicates, as ensured by `make_graph`."""
 
     sources: Ids
     targets: Ids
     size: int
 
     def received(self, values: NDArray[Any]) -> Floats:
-        """For each page the sum over the pages that link to it."""
+        """For each page, the sum over the pages that link to it."""
         return _sums(self.targets, values[self.sources], self.size)
 
     def offered(self, values: NDArray[Any]) -> Floats:
-        """For each page the sum over the pages it links to."""
+        """For each page, the sum over the pages it links to."""
         return _sums(self.sources, values[self.targets], self.size)
 
     def out_degrees(self) -> Ids:
@@ -40,20 +40,21 @@ class Graph:
 
 
 def make_graph(sources: ArrayLike, targets: ArrayLike, size: int) -> Graph:
-    """A link that a page repeats counts once, a link to itself not at all."""
+    """Build a graph without duplicate links and without links from a page to itself."""
     start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
     if start.shape != end.shape or start.ndim != 1:
         raise ValueError("as many sources as targets are needed")
     if start.size and not 0 <= min(start.min(), end.min()) <= max(start.max(), end.max()) < size:
         raise ValueError(f"pages are numbered from 0 to {size - 1}")
-    pairs = np.unique((end * size + start)[start != end])  # in the order of targets: sums then run through memory once
+    pairs = np.unique((end * size + start)[start != end])  # sorted by target: sums then access memory sequentially
     return Graph((pairs % max(size, 1)).astype(np.intp), (pairs // max(size, 1)).astype(np.intp), size)
 
 
 def hits(graph: Graph, most_rounds: int = MOST_ROUNDS) -> tuple[Floats, Floats]:
-    """Hubs and authorities (Kleinberg 1999): a good hub links to good authorities, which good hubs link to.
+    """Hubs and authorities (Kleinberg 1999): a good hub links to good authorities, and a good authority is linked from
+    good hubs.
 
-    Each is divided by the root of the sum of its squares. A graph without links has neither.
+    Both vectors are normalised to unit length. A graph without links has neither.
     """
     authorities = np.zeros(graph.size)
 
@@ -66,9 +67,9 @@ def hits(graph: Graph, most_rounds: int = MOST_ROUNDS) -> tuple[Floats, Floats]:
 
 
 def pagerank(graph: Graph, jump: float = JUMP, most_rounds: int = MOST_ROUNDS) -> Floats:
-    """Where a reader is found who follows links at random; all pages together have 1.
+    """The probability that a random surfer is at each page; the sum is 1.
 
-    With the chance `jump`, and always from a page without links, the reader goes to any page.
+    With probability `jump`, and always from a page without links, the surfer moves to a random page.
     """
     links = graph.out_degrees()
     dangling = links == 0
@@ -82,10 +83,10 @@ def pagerank(graph: Graph, jump: float = JUMP, most_rounds: int = MOST_ROUNDS) -
 
 
 def nutch(graph: Graph, rounds: int, jump: float = JUMP) -> Floats:
-    """The link analysis of Nutch 0.7: the score of a page is the jump plus what its in-links hand on.
+    """The link analysis of Nutch 0.7: the score of a page is the jump plus what its in-links pass on.
 
-    A page hands on what it got to those of its targets that have links themselves, so that a dead end drains nothing;
-    the score that is read off is shared among all targets.
+    A page passes what it received on to those of its targets that have links themselves, so that dead ends drain
+    nothing; the final score is divided among all targets.
     """
     links = graph.out_degrees()
     alive = links > 0
@@ -98,7 +99,7 @@ def nutch(graph: Graph, rounds: int, jump: float = JUMP) -> Floats:
 
 
 def _settle(one_round: Callable[[Floats], Floats], values: Floats, most_rounds: int) -> Floats:
-    """Round after round until nothing moves any more."""
+    """Iterate until convergence."""
     for _ in range(most_rounds if values.size else 0):
         before, values = values, one_round(values)
         if np.abs(values - before).max() < CLOSE_ENOUGH:

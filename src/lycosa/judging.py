@@ -1,6 +1,6 @@
-"""Call the judge with care: a bug in it costs a page, not the crawl, unless it fails on every page.
+"""Calls the judge safely: a bug in it costs a page, not the crawl, unless it fails on every page.
 
-Each distinct bug is logged once with its traceback; how often it struck is told by the count of `judge` errors.
+Each distinct bug is logged once with its traceback; the number of `judge` errors shows how often it occurred.
 """
 
 import logging
@@ -8,14 +8,14 @@ import logging
 from lycosa.errors import PluginError, described
 from lycosa.types import Judge, Page, Verdict
 
-MOST_FAILURES = 20  # pages at the start of a run: a judge that fails on all of them will not judge the next one either
+MOST_FAILURES = 20  # pages at the start of a run: a judge that fails on all of them will also fail on the next
 _MOST_LOGGED = 100
 
 _log = logging.getLogger(__name__)
 
 
 class Failed(Exception):
-    """The judge failed on one page; the message says how."""
+    """The judge failed on one page; the message describes the failure."""
 
 
 class Judging:
@@ -23,14 +23,14 @@ class Judging:
 
     def __init__(self) -> None:
         self._failures = 0
-        self._works = False  # has it judged any page?
+        self._works = False  # whether it has judged any page
         self._logged: set[tuple[type, str, int]] = set()
 
     async def verdict(self, judge: Judge, page: Page) -> Verdict:
-        """What the judge says; Failed if it breaks, PluginError if it never does anything else."""
+        """The judge's verdict. Raises Failed if the judge fails, PluginError if it has failed on every page so far."""
         try:
             verdict = await judge.judge(page)
-        except Exception as error:  # whatever a stranger's code does
+        except Exception as error:  # third-party code may raise anything
             problem = described(error)
             self._note(error, judge, page)
             self._failures += 1
@@ -52,5 +52,5 @@ class Judging:
 
 
 def _module(judge: Judge) -> str:
-    """Where the code of a judge is; of one around another, that of the other."""
+    """The module of a judge; for a wrapper, that of the wrapped judge."""
     return type(getattr(judge, "inner", judge)).__module__

@@ -1,8 +1,8 @@
-"""crawl.log: what happened to a crawl, one JSON object a line. Bounded in size, and free of passwords.
+"""crawl.log: what happened in a crawl, one JSON object per line, bounded in size and without passwords.
 
 State changes are written here directly. Warnings and errors come from the standard `logging` of everything under
-`lycosa`, so whoever embeds Lycosa sets levels and handlers as usual and nothing here changes them. Only records of the
-crawl itself are taken: several crawls may run in one process, each with its own log.
+`lycosa`; levels and handlers set by an embedding application are not changed. Only records of the crawl itself are
+written: several crawls may run in one process, each with its own log.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from lycosa.errors import StateError
 from lycosa.types import Visit
 
 NAME = "crawl.log"
-MAX_BYTES = 10_000_000  # then it becomes crawl.log.1, and the one before is deleted
-_MOST_TRACEBACK = 20_000  # characters of one traceback
+MAX_BYTES = 10_000_000  # it is then renamed to crawl.log.1, replacing the previous one
+_MOST_TRACEBACK = 20_000  # characters per traceback
 
 _current: ContextVar[Path | None] = ContextVar("crawl folder", default=None)
 _events = logging.getLogger("lycosa.crawl")
@@ -31,7 +31,7 @@ _userinfo = re.compile(r"(\w://)[^\s/@\"'\\]*@")
 
 
 class CrawlLog:
-    """The log of one crawl folder, open for as long as the crawl runs."""
+    """The log of one crawl folder, open while the crawl runs."""
 
     def __init__(self, folder: Path, visits: bool = False, max_bytes: int = MAX_BYTES) -> None:
         self.path = folder / NAME
@@ -56,11 +56,11 @@ class CrawlLog:
             self._file.close()
 
     def event(self, name: str, **facts: Any) -> None:
-        """The state has changed."""
+        """Log a state change."""
         self._write(_events, logging.INFO, name, facts)
 
     def write(self, visit: Visit) -> None:
-        """As a sink: one line for each visit, if that is asked for."""
+        """Called as a sink: write one line per visit, if enabled."""
         if not self._with_visits and not _visits.isEnabledFor(logging.DEBUG):
             return
         reply = visit.reply
@@ -86,7 +86,7 @@ class CrawlLog:
 
 
 class _Forward(logging.Handler):
-    """Hands warnings and errors of one crawl to its file."""
+    """Forwards warnings and errors of one crawl to its file."""
 
     def __init__(self, file: logging.Handler, folder: Path) -> None:
         super().__init__(logging.WARNING)
@@ -99,7 +99,7 @@ class _Forward(logging.Handler):
 
 
 class _JsonFile(RotatingFileHandler):
-    """Writes JSON lines; a disk that is full stops no crawl because of its log."""
+    """Writes JSON lines; a full disk does not stop a crawl because of its log."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         super().__init__(path, maxBytes=max_bytes, backupCount=1, encoding="utf-8", errors="backslashreplace")
@@ -117,10 +117,10 @@ class _JsonFile(RotatingFileHandler):
             line["traceback"] = logging.Formatter().formatException(record.exc_info)[-_MOST_TRACEBACK:]
         return without_passwords(msgspec.json.encode(line, enc_hook=str).decode())
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
-        """What cannot be logged is lost."""
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is defined by logging
+        """Ignore what cannot be logged."""
 
 
 def without_passwords(text: str) -> str:
-    """The text with user names and passwords taken out of its URLs."""
+    """The text with user names and passwords removed from its URLs."""
     return _userinfo.sub(r"\1***@", text)

@@ -1,4 +1,4 @@
-"""Blocking calls that run an event loop inside, for callers that may have one running already, as notebooks do."""
+"""Blocking functions that run an event loop, for callers that may already have one running, such as notebooks."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,8 @@ R = TypeVar("R")
 
 
 def blocking(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function that runs an event loop of its own be called anywhere: two loops cannot share a thread, so where
-    one is running the call gets another thread. Either way it returns when the work is done."""
+    """Make a function that runs its own event loop callable anywhere: two loops cannot share a thread, so if one is
+    already running the function runs in another thread. Either way the call returns when the work is done."""
 
     @wraps(function)
     def call(*arguments: P.args, **options: P.kwargs) -> R:

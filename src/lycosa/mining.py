@@ -1,7 +1,7 @@
-"""From the examples of a topic to rules between its classes: which classes do the pages of a class link to?
+"""Learns rules between the classes of a topic from its examples: which classes do the pages of a class link to?
 
-The examples are pages of known classes. What they link to is looked up in WARCs or fetched, classified, and counted by
-the class of the page that links; which words of links lead to a class is learned.
+The examples are pages of known classes. The pages they link to are looked up in WARCs or fetched, classified, and
+counted by the class of the linking page; the link words that lead to each class are learned.
 """
 
 import random
@@ -24,10 +24,10 @@ from lycosa.strategy.rule_base import RuleBase, count
 from lycosa.types import BadInput, Clock, Page, Reply
 from lycosa.urls import Base, canonical, hostname, registered_domain
 
-MOST_PAGES = 2_000  # fetched, unless told otherwise
-WAVE = 100  # pages fetched in one go
+MOST_PAGES = 2_000  # number of pages fetched by default
+WAVE = 100  # number of pages fetched together
 _MOST_HOPS = 10
-_MOST_BELIEFS = 2_000  # examples that the temperature is fitted on: it is one number
+_MOST_BELIEFS = 2_000  # examples used to fit the temperature: it is a single number
 _TEMPERATURES = np.geomspace(0.1, 100, 121)
 _TINY = 1e-300
 
@@ -36,21 +36,21 @@ class Example(NamedTuple):
     """A page of a known class."""
 
     label: str
-    links: list[str]  # where it links to
-    words: list[list[str]]  # and with which words: of the link, near it, in the title
+    links: list[str]  # the URLs it links to
+    words: list[list[str]]  # the words of each link: its anchor, its context, the title
 
 
 @dataclass
 class Mine:
-    """What has been found out so far."""
+    """The results so far."""
 
-    judge: Any  # one that was trained on labelled pages
-    folder: Path  # that its paths are relative to
+    judge: Any  # a judge that was trained on labelled pages
+    folder: Path  # base of its relative paths
     examples: list[Example] = field(default_factory=list)
-    beliefs: dict[int, Mapping[str, float]] = field(default_factory=dict)  # of some: what the judge takes them for
+    beliefs: dict[int, Mapping[str, float]] = field(default_factory=dict)  # the judge's class probabilities of a sample
     moved: dict[str, str] = field(default_factory=dict)  # redirects
-    classes: dict[str, str] = field(default_factory=dict)  # of the pages linked to, by address, as the judge sees them
-    known: dict[str, str] = field(default_factory=dict)  # of the examples themselves
+    classes: dict[str, str] = field(default_factory=dict)  # of the linked pages, by address, as classified by the judge
+    known: dict[str, str] = field(default_factory=dict)  # of the examples
 
     @property
     def labels(self) -> list[str]:
@@ -58,7 +58,7 @@ class Mine:
         return found
 
     async def read_examples(self, read: ReadPages) -> None:
-        """The pages of known classes, each with its links."""
+        """Read the pages of known classes, each with its links."""
         chance = random.Random(0)
         for source in sources(self.folder, self.judge.examples, self.judge.labels):
             for name, label, page in labelled_pages(source, read, nested=self.judge.KIND == "taxonomy"):
@@ -69,7 +69,7 @@ class Mine:
                 if label not in self.labels or not links:
                     continue
                 self.examples.append(Example(label, [link.url for link in links], all_words(page, links)))
-                if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # each example is as likely to stay
+                if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # every example is equally likely to be kept
                     if len(self.beliefs) >= _MOST_BELIEFS:
                         del self.beliefs[chance.choice(list(self.beliefs))]
                     self.beliefs[len(self.examples) - 1] = (await self.judge.judge(page)).classes
@@ -77,13 +77,13 @@ class Mine:
             raise BadInput("topic.examples: none of the pages has a link (in files on disk only absolute ones count)")
 
     def warcs(self) -> list[Path]:
-        """Those that the examples are in: much of what a page links to is recorded with it."""
+        """The WARCs that contain the examples: many linked pages are recorded in them, too."""
         return [
             source.pages for source in sources(self.folder, self.judge.examples, self.judge.labels) if source.labels
         ]
 
     async def read_warc(self, path: Path, read: ReadPages) -> None:
-        """Classify the pages of a WARC that an example links to."""
+        """Classify those pages of a WARC that an example links to."""
         self.moved.update(redirects(path))
         wanted = {self._address(url) for example in self.examples for url in example.links}
         for url, page in read(path):
@@ -93,7 +93,8 @@ class Mine:
     async def fetch(
         self, settings: config.Config, found: Sequence[str], clock: Clock, watch: Callable[[int], None]
     ) -> None:
-        """Fetch and classify pages, politely; one that cannot be had tells nothing. `watch` hears how many are done."""
+        """Fetch pages politely and classify them; those that cannot be fetched are ignored. `watch` receives the number
+        done."""
         for wave in waves(found):
             for reply in await build.fetch_pages(settings, wave, clock):
                 page = _parsed(reply)
@@ -103,8 +104,9 @@ class Mine:
             watch(len(wave))
 
     def missing(self, most: int) -> list[str]:
-        """Pages still to be looked at, so many at most: drawn by lot, but of each class of examples alike."""
-        chance = random.Random(0)  # the same examples give the same lot
+        """At most `most` pages that are still to be classified: a random sample, stratified by the class of the
+        examples."""
+        chance = random.Random(0)  # the same examples give the same sample
         groups: dict[str, dict[str, None]] = {}
         for example in self.examples:
             unknown = [url for url in example.links if self._address(url) not in self.classes]
@@ -114,9 +116,9 @@ class Mine:
         return list(dict.fromkeys(url for url in in_turn if url))[:most]
 
     def rules(self) -> RuleBase:
-        """Count, and learn from the words. A page counts once for each class, whatever addresses lead to it."""
+        """Count, and learn from the words. A page counts once per class, however many addresses lead to it."""
         rules = count(self.labels, self._links(range(len(self.examples))), self._temperature())
-        classes = self.classes | self.known  # a label is better than a guess
+        classes = self.classes | self.known  # a label is better than a prediction
         said: dict[str, list[list[str]]] = {}
         for example in self.examples:
             for address, words in zip(map(self._address, example.links), example.words, strict=True):
@@ -139,7 +141,7 @@ class Mine:
 
     async def _classify(self, address: str, page: Page) -> None:
         verdict = await self.judge.judge(page)
-        if verdict.label:  # without one known word there is no telling
+        if verdict.label:  # a page without a known word cannot be classified
             self.classes[address] = verdict.label
 
     def _address(self, url: str) -> str:
@@ -151,7 +153,7 @@ class Mine:
 
 
 def redirects(path: Path) -> Iterator[tuple[str, str]]:
-    """From where to where, for every redirect that a WARC has recorded."""
+    """Source and target of every redirect recorded in a WARC."""
     for answer in read_responses(path):
         if 300 <= answer.status < 400 and (url := canonical(answer.url)):
             target = Base(url).join(answer.headers.get("location", ""))
@@ -160,7 +162,7 @@ def redirects(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def waves(found: Sequence[str]) -> Iterator[list[str]]:
-    """Parts to fetch one after the other. A site is in one part as a whole, so that its rests are kept."""
+    """Batches to fetch one after the other. Each site is in a single batch, so that its delays are respected."""
     sites: dict[str, list[str]] = {}
     for url in found:
         sites.setdefault(registered_domain(hostname(url)), []).append(url)
@@ -175,10 +177,10 @@ def waves(found: Sequence[str]) -> Iterator[list[str]]:
 
 
 def fit_temperature(pages: Sequence[tuple[Mapping[str, float], Sequence[str]]]) -> float:
-    """Under which temperature is P(class | page) the best guess at the classes that the page's links lead to?
+    """The temperature at which P(class | page) best predicts the classes that the page's links lead to.
 
-    Soft focus takes that probability for the worth of a link. But a judge is surer of a page's class than the page's
-    links are to lead to the same class, so the probabilities are cooled until they fit what was counted.
+    Soft focus uses that probability as the score of a link. But a judge is more confident in the class of a page than
+    its links are likely to lead to that class, so the probabilities are softened to fit the counts.
     """
     pages = [(belief, goals) for belief, goals in pages if belief and goals]
     if not pages:
@@ -200,5 +202,5 @@ def _parsed(reply: Reply) -> Page:
         return Page()
     try:
         return Parsers().parse(reply)
-    except ValueError:  # what cannot be read tells nothing
+    except ValueError:  # a page that cannot be parsed is ignored
         return Page()

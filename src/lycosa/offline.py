@@ -1,4 +1,4 @@
-"""Orders for a crawl that does not run: written to crawl.db, where the next run finds them."""
+"""Orders for a crawl that is not running: stored in crawl.db for the next run."""
 
 import contextlib
 import time
@@ -16,7 +16,7 @@ from lycosa.store.db import CrawlDb
 
 
 def add(folder: Path, found: Sequence[str]) -> dict[str, str]:
-    """Let the next run start from further seeds; for each URL what became of it, as a session tells."""
+    """Add seeds for the next run; returns the outcome for each URL, as a session does."""
     good = checked_urls(found)
     settings, _ = config.load(folder)
     with _changing(folder) as db:
@@ -28,14 +28,14 @@ def add(folder: Path, found: Sequence[str]) -> dict[str, str]:
 
 
 def count(folder: Path, what: orders.Exclusion) -> int:
-    """How many waiting URLs an exclusion would drop."""
+    """The number of queued URLs that an exclusion would remove."""
     settings, _ = config.load(folder)
     with _changing(folder) as db:
         return len(orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses))
 
 
 def exclude(folder: Path, what: orders.Exclusion) -> int:
-    """Let the next run leave a host or a pattern alone; how many waiting URLs that drops."""
+    """Exclude a host or a pattern from the next run on; returns the number of queued URLs this removes."""
     settings, _ = config.load(folder)
     with _changing(folder) as db:
         dropped = orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses)
@@ -44,7 +44,7 @@ def exclude(folder: Path, what: orders.Exclusion) -> int:
 
 
 def label(folder: Path, given: Mapping[str, bool | None], chosen: str) -> None:
-    """Keep labels, or take some back; `apply_labels`, or else the next run, judges all pages by them."""
+    """Store or remove labels; pages are judged with them by `apply_labels`, or else by the next run."""
     good = checked_labels(given, chosen)
     with _changing(folder) as db:
         stored = labels.fetched_as(db, good)
@@ -52,13 +52,13 @@ def label(folder: Path, given: Mapping[str, bool | None], chosen: str) -> None:
 
 
 def apply_labels(folder: Path) -> int:
-    """Judge all stored pages by the labels, as the start of a run does; how many verdicts that reverses."""
+    """Judge all stored pages with the labels, as the start of a run does; returns the number of reversed verdicts."""
     settings, source = config.load(folder)
     with lock(folder):
         run = Run(folder, settings, source, WallClock())
         run.open()
         try:
-            run.parts.frontier.ended = run.parts.db.get("ended")  # the last run ended as it did
+            run.parts.frontier.ended = run.parts.db.get("ended")  # keep the reason for the end of the last run
             run.commit()
         finally:
             run.close()

@@ -1,5 +1,4 @@
-"""Pages that lie on disk: a folder of files, or a WARC. What topics learn from, and what `topic try` and `export`
-read."""
+"""Pages on disk: a folder of files, or a WARC. Topics learn from them, and `topic try` and `export` read them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -12,7 +11,7 @@ from lycosa.types import BadInput, Link, Page, Reply
 _HTML = {".html", ".htm", ".xhtml"}
 _PLAIN = {".txt", ".text", ".md"}
 _MOST_BYTES = 20_000_000
-_LOOKED_AT = 8_192  # bytes that tell what a file is
+_LOOKED_AT = 8_192  # bytes used to detect the file type
 _BINARY = {
     b"%PDF-": "a PDF",
     b"\x89PNG": "a PNG image",
@@ -27,7 +26,7 @@ _BINARY = {
 
 
 def read_pages(path: Path) -> Iterator[tuple[str, Page]]:
-    """Name and page of every HTML and text file below a folder, or URL and page of every HTML answer in a WARC."""
+    """Name and page of every HTML and text file below a folder, or URL and page of every HTML response in a WARC."""
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             if file.suffix.lower() in _HTML | _PLAIN and file.is_file():
@@ -56,21 +55,21 @@ def read_page(file: Path) -> Page:
 
 
 def check_readable(file: Path) -> None:
-    """Refuse a file that is no text of any kind: a verdict on it would mean nothing."""
+    """Reject a file that is not text: a verdict on it would be meaningless."""
     try:
         with file.open("rb") as opened:
             start = opened.read(_LOOKED_AT)
     except OSError as error:
         raise BadInput(f"{file}: cannot be read: {error.strerror}") from None
     kind = next((name for mark, name in _BINARY.items() if start.startswith(mark)), "")
-    if not kind and b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 has zeros too
+    if not kind and b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 contains zeros too
         kind = "a binary file"
     if kind:
         raise BadInput(f"{file}: {kind}, not a page; use HTML or text files, a folder of them, or a WARC (.warc.gz)")
 
 
 def stored_text(warc: Path, offset: int) -> str:
-    """The main text of the page that a WARC has at an offset."""
+    """The main text of the page stored in a WARC at an offset."""
     answer = to_response(read_record(warc, offset), offset)
     if answer.error:
         raise BadInput(f"{warc}: the page at byte {offset} is {answer.error}")
@@ -84,7 +83,7 @@ def _from_warc(path: Path) -> Iterator[tuple[str, Page]]:
             try:
                 yield answer.url, _parse(answer.url, kind, answer.body)
             except ValueError:
-                continue  # a page that cannot be read teaches nothing
+                continue  # nothing can be learned from an unreadable page
 
 
 def _parse(url: str, content_type: str, body: bytes) -> Page:

@@ -1,4 +1,4 @@
-"""How parts from other packages join a crawl: each in a wrapper that names it when it fails."""
+"""Wrappers around parts from other packages, which name the plug-in when it fails."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +11,8 @@ from lycosa.types import BadInput, Layer, Link, Reply, Visit
 
 
 class Outlets:
-    """The sinks that `[store] sinks` names. One that fails ends the crawl, between two turns: nothing is half done."""
+    """The sinks named in `[store] sinks`. If one fails, the crawl ends between two turns, so that no turn is left
+    incomplete."""
 
     def __init__(self, kinds: Plugins, names: Sequence[str], stop: Callable[[str], None]) -> None:
         self._kinds = kinds
@@ -40,7 +41,7 @@ class Outlets:
                 return
 
     def close(self) -> None:
-        """Close them all, then say what failed first."""
+        """Close all of them, then raise the first error."""
         opened, self._opened = self._opened, []
         for name in opened:
             if hasattr(self._sinks[name], "close"):
@@ -54,10 +55,10 @@ class Outlets:
 
 
 class Layers:
-    """The layers that `[fetch] layers` names, the first outermost, around plain HTTP.
+    """The layers named in `[fetch] layers`, outermost first, around plain HTTP.
 
-    Retries, robots.txt and redirects stay around them: a layer is asked only for what may be fetched. A robots.txt
-    itself is never left to a layer.
+    Retries, robots.txt and redirects are handled outside of them: a layer only sees requests that are allowed. A
+    robots.txt itself is never fetched through a layer.
     """
 
     def __init__(self, http: Http, kinds: Plugins, names: Sequence[str]) -> None:
@@ -90,7 +91,7 @@ class _Layer:
 
 
 class PluggedEngine:
-    """A search engine; whatever it raises is a failure to answer, after which it rests."""
+    """A search engine; every exception it raises counts as a failed query, after which the engine rests."""
 
     def __init__(self, kinds: Plugins, name: str, engine: Any) -> None:
         self._kinds = kinds

@@ -1,6 +1,6 @@
 """Parts from other packages: found by entry point, loaded only when a crawl names them.
 
-A plug-in that cannot be used is one line that names its package and entry point; as long as no crawl asks for it, it
+A plug-in that cannot be used is reported in one line that names its package and entry point; while no crawl uses it, it
 does no harm.
 """
 
@@ -16,12 +16,12 @@ from lycosa.types import BadInput
 
 
 class Kind(NamedTuple):
-    """What a plug-in can be."""
+    """A kind of plug-in."""
 
     word: str
-    group: str  # of entry points
-    methods: tuple[str, ...]  # that it must have
-    has_keys: bool = False  # is it a dataclass, whose fields are keys of crawl.toml?
+    group: str  # of the entry points
+    methods: tuple[str, ...]  # required methods
+    has_keys: bool = False  # whether it is a dataclass whose fields are keys of crawl.toml
 
 
 JUDGE = Kind("judge", "lycosa.judges", ("judge",), has_keys=True)
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class BrokenPlugin(BadInput):
-    """A part from another package cannot be used, or failed while it was used."""
+    """A part from another package cannot be used, or failed during use."""
 
     def __init__(self, kind: Kind, entry: EntryPoint, problem: str) -> None:
         self.package = entry.dist.name if entry.dist else ""
@@ -47,12 +47,12 @@ class BrokenPlugin(BadInput):
         super().__init__(f"{kind.word} {entry.name!r}{package} ({kind.group}: {entry.value}): {problem}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """From a process of the lab to its parent only the message travels."""
+        """Only the message is passed from a process of the lab to its parent."""
         return BadInput, self.args
 
 
 class Plugins(Mapping[str, type]):
-    """Names to classes: our own, and those of installed packages, which are imported when they are looked up."""
+    """Maps names to classes: built-in ones, and those of installed packages, which are imported on lookup."""
 
     def __init__(self, kind: Kind, ours: Mapping[str, type] | None = None) -> None:
         self.kind = kind
@@ -60,7 +60,8 @@ class Plugins(Mapping[str, type]):
 
     @cached_property
     def theirs(self) -> dict[str, EntryPoint]:
-        """What installed packages offer. A name is used once: ours come first, then packages by their names."""
+        """Entry points of installed packages. Names are unique: built-in classes take precedence, then packages by
+        name."""
         found: dict[str, EntryPoint] = {}
         offered = entry_points(group=self.kind.group)
         for entry in sorted(offered, key=lambda entry: (entry.name, entry.dist.name if entry.dist else "")):
@@ -86,7 +87,7 @@ class Plugins(Mapping[str, type]):
     def _load(self, entry: EntryPoint) -> type:
         try:
             found = entry.load()
-        except (Exception, SystemExit) as error:  # a module may do anything when it is imported
+        except (Exception, SystemExit) as error:  # importing a module may raise anything
             raise self._error(entry, f"cannot be loaded: {_in_short(error)}") from error
         if not isinstance(found, type):
             raise self._error(entry, "not a class")
@@ -98,14 +99,14 @@ class Plugins(Mapping[str, type]):
         return found
 
     def make(self, name: str, *arguments: Any) -> Any:
-        """A new object of the class, made from the arguments that plug-ins of this kind are given."""
+        """Create an object of the class from the arguments for plug-ins of this kind."""
         kind = self[name]
         with self.blaming(name):
             return kind(*arguments)
 
     @contextmanager
     def blaming(self, name: str, doing: str = "") -> Iterator[None]:
-        """Name the plug-in if it fails; errors in our own parts, and bad input, stay what they are."""
+        """Name the plug-in if it fails; errors in built-in parts, and bad input, are passed through."""
         try:
             yield
         except BadInput:
@@ -123,5 +124,5 @@ class Plugins(Mapping[str, type]):
 
 
 def _in_short(error: BaseException) -> str:
-    """In one line, whatever the message."""
+    """One line, whatever the message."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -1,4 +1,5 @@
-"""What concerns the whole process, so that only a command may do it: limits, garbage collection, signals, the loop."""
+"""Settings of the whole process, which only a command may change: limits, garbage collection, signals, the event
+loop."""
 
 import asyncio
 import contextlib
@@ -13,12 +14,12 @@ from typing import Any
 
 
 def prepare_process() -> None:
-    """Room for many connections, and no garbage collection every few pages: what a page leaves behind is no cycle."""
+    """Raise the limit on connections, and collect garbage rarely: pages do not leave reference cycles behind."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
     gc.set_threshold(100_000, 20, 100)
-    gc.freeze()  # what was loaded stays
+    gc.freeze()  # loaded modules stay in memory
 
 
 def loop_runner() -> Callable[[Any], Any]:
@@ -31,11 +32,11 @@ def loop_runner() -> Callable[[Any], Any]:
 
 @contextlib.contextmanager
 def on_signals(call: Callable[[], None]) -> Iterator[None]:
-    """Call this when the user presses Ctrl-C or the process is told to end; afterwards all is as it was."""
+    """Call `call` on Ctrl-C or when the process is asked to terminate; restore the handlers afterwards."""
     loop, before = asyncio.get_running_loop(), {}
     for number in (signal.SIGINT, signal.SIGTERM):
         handler = signal.getsignal(number)
-        with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: nobody presses Ctrl-C there
+        with contextlib.suppress(ValueError, RuntimeError):  # in other threads, which never receive Ctrl-C
             loop.add_signal_handler(number, call)
             before[number] = handler
     try:
@@ -47,7 +48,7 @@ def on_signals(call: Callable[[], None]) -> Iterator[None]:
 
 
 def usage() -> dict[str, float]:
-    """Processor time and the most memory this process ever held."""
+    """CPU time and peak memory of this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "cpu_s": round(used.ru_utime + used.ru_stime, 3),
@@ -56,7 +57,7 @@ def usage() -> dict[str, float]:
 
 
 def _peak_kb(from_usage: int) -> float:
-    """Linux lets a child inherit its parent's figure, so ask for our own."""
+    """On Linux a child inherits its parent's peak, so read our own."""
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()
         return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))

@@ -1,4 +1,4 @@
-"""From a crawl folder to its estimate of recall: which known pages are set aside, and what earlier runs have seen."""
+"""Builds the recall estimate of a crawl folder: which known pages are held out, and what earlier runs have seen."""
 
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -20,7 +20,7 @@ STATE = "state:recall"  # in crawl.db
 
 
 def make_estimate(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Estimate:
-    """A new estimate with its pages set aside: those of the first run, or drawn now; `refuses` knows the scope."""
+    """A new estimate with its held-out pages: those of the first run, or sampled now; `refuses` is the scope."""
     if held_out := _held_out_before(folder):
         return Estimate(held_out, settings.limits.recall)
     drawn = _draw(folder, settings, refuses)
@@ -28,12 +28,12 @@ def make_estimate(folder: Path, settings: config.Config, refuses: Callable[[str]
 
 
 def resume(estimate: Estimate, db: CrawlDb) -> None:
-    """Let it know what earlier runs have seen."""
-    if not (text := db.get(STATE)):  # a new crawl, or one that an older version began
+    """Restore what earlier runs have seen."""
+    if not (text := db.get(STATE)):  # a new crawl, or one begun by an older version
         estimate.catch_up(past_visits(db))
         return
     state = msgspec.json.decode(text) | {"problem": estimate.problem}
-    if len(estimate.held_out) and not state["held_out"]["urls"]:  # the user has named known pages only now
+    if len(estimate.held_out) and not state["held_out"]["urls"]:  # known pages were configured only after the first run
         for visit in past_visits(db):
             estimate.held_out.write(visit)
         state["held_out"] = estimate.held_out.save()
@@ -41,7 +41,7 @@ def resume(estimate: Estimate, db: CrawlDb) -> None:
 
 
 def stored_estimate(db: CrawlDb) -> Estimate | None:
-    """As it was at the last commit."""
+    """The estimate at the last commit."""
     if not (state := db.get(STATE)):
         return None
     estimate = Estimate()
@@ -50,7 +50,7 @@ def stored_estimate(db: CrawlDb) -> Estimate | None:
 
 
 def without_held_out(folder: Path, read: ReadPages) -> ReadPages:
-    """Read pages to learn from, without those that the crawl in a folder has set aside."""
+    """Read pages to learn from, without those that the crawl in a folder has held out."""
     held_out = _held_out_before(folder)
     return leaving_out(held_out, read) if held_out else read
 
@@ -64,7 +64,7 @@ def _held_out_before(folder: Path) -> HeldOut | None:
         with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
             found = stored_estimate(db)
     except StateError:
-        return None  # there is none, or whoever opens it to crawl will tell what is wrong with it
+        return None  # missing, or damaged, which is reported when it is opened for crawling
     return found.held_out if found and len(found.held_out) else None
 
 
@@ -79,7 +79,7 @@ def _draw(folder: Path, settings: config.Config, refuses: Callable[[str], str]) 
 
 
 def _used(folder: Path) -> list[str]:
-    """What earlier runs began with."""
+    """The URLs that earlier runs started from."""
     try:
         with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
             return seed_urls(db)
@@ -88,7 +88,7 @@ def _used(folder: Path) -> list[str]:
 
 
 def _taught(folder: Path, settings: config.Config) -> Iterable[str]:
-    """The pages that a finished model was trained on: it cannot forget them any more."""
+    """The pages that a finished model was trained on, which it cannot unlearn."""
     if not (folder / model_file.NAME).exists():
         return ()
     files = [folder / name for name in as_list(settings.topic.get("labels", ""))]

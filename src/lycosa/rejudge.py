@@ -1,8 +1,8 @@
-"""Judge all stored pages again, after the topic or the strategy has changed.
+"""Judge all stored pages again after the topic or the strategy has changed.
 
-Every stored visit goes through the crawl's own turn once more, in the order of fetching and with its body from the
-WARC, but with a fresh judge, a fresh strategy and an empty frontier. What comes out is the state of a crawl that made
-these visits with the topic of today. All of it is one transaction: until its end crawl.db is what it was.
+Every stored visit is replayed through a turn of the crawl, in the order of fetching and with its body from the WARC,
+but with a new judge, a new strategy and an empty frontier. The result is the state of a crawl that made these visits
+with the current topic. All of this is one transaction: until it ends, crawl.db is unchanged.
 """
 
 import asyncio
@@ -33,24 +33,24 @@ from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
 from lycosa.types import BadInput, Clock, Lease, Lists, Origin, Reply, Revised, Stateful, Visit
 
-GIVEN = "given:judge"  # in crawl.db: what the judge knew before the crawl began
+GIVEN = "given:judge"  # key in crawl.db: what the judge knew before the crawl began
 
 _log = logging.getLogger(__name__)
 
 
 class Report(Struct, frozen=True):
-    """What judging again has changed."""
+    """The changes caused by judging again."""
 
-    pages: int  # that were judged
+    pages: int  # number of pages judged
     now_relevant: int
     no_longer: int
-    waiting: int  # URLs, all of them with a new score
-    dropped: int  # URLs that waited before, and would not have been followed this time
+    waiting: int  # number of queued URLs, all with new scores
+    dropped: int  # URLs that were queued before, and would not have been followed this time
 
 
 @blocking
 def rejudge_folder(folder: Path, watch: Callable[[int, int], None]) -> Report:
-    """Judge a folder's pages again; `watch` is told how many of how many visits are done."""
+    """Judge a folder's pages again; `watch` receives the number of visits done and the total."""
     settings, source = config.load(folder)
     if not settings.store.warc:
         raise source.blame("store.warc", "no page was stored, so none can be judged again")
@@ -69,7 +69,7 @@ def rejudge_folder(folder: Path, watch: Callable[[int, int], None]) -> Report:
 
 
 def _blaming(replay: "Replay", watch: Callable[[int, int], None], log: CrawlLog) -> Report:
-    """Replay, and tell a bug in the judge or the strategy from everything else that may go wrong."""
+    """Replay, and distinguish bugs in the judge or the strategy from other errors."""
     try:
         return asyncio.run(replay.run(watch))
     except Exception as error:
@@ -81,7 +81,7 @@ def _blaming(replay: "Replay", watch: Callable[[int, int], None], log: CrawlLog)
 
 
 class Replay:
-    """All visits of a folder, made again. It stands in for the fetcher and for the store."""
+    """Replays all visits of a folder. Takes the place of the fetcher and of the store."""
 
     def __init__(self, folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> None:
         self.folder = folder
@@ -101,7 +101,7 @@ class Replay:
         self.parts.store.hear(revised)
 
     async def run(self, watch: Callable[[int, int], None]) -> Report:
-        """All or nothing: whatever ends it early, nothing was changed."""
+        """All or nothing: if it ends early, nothing has changed."""
         db = self.parts.db.open()
         try:
             for excluded in orders.exclusions(db):
@@ -117,14 +117,14 @@ class Replay:
             report = self._report(outlook.waiting)
             db.forget_aside()
             db.commit()
-            with suppress(OSError):  # what counts is in crawl.db
+            with suppress(OSError):  # the essential data is in crawl.db
                 self._summarise(outlook)
         finally:
             db.close()
         return report
 
     async def _begin(self) -> None:
-        """With the seeds, and with whatever else came from no page: search results, sitemaps."""
+        """Start with the seeds and all other URLs not found on a page: search results, sitemaps."""
         parts = self.parts
         given = parts.db.get(GIVEN)
         if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
@@ -143,7 +143,7 @@ class Replay:
         stored = stored_replies(parts.db, "before_visits", self.folder / "warc", most)
         done = 0
         for several in _batches(stored, lists.list_size if lists else 1):
-            if lists:  # what was fetched together stands for a list
+            if lists:  # pages fetched together take the place of a list
                 frontier.apply(lists.end_list())
                 lists.begin_list(sorted((frontier.score(one.reply.link) for one in several), reverse=True))
             for self._now in several:
@@ -151,12 +151,13 @@ class Replay:
                 parts.crawl.take(await parts.crawl.visit(frontier.lease(link)))
                 done += 1
                 watch(done, total)
-                await asyncio.sleep(0)  # Ctrl-C is heard here
+                await asyncio.sleep(0)  # lets Ctrl-C take effect
 
     def _settle(self) -> Outlook:
-        """Write what was learned, and give the hosts back what is known of them; how the frontier stands then."""
+        """Write what was learned, restore what is known of the hosts, and return the resulting state of the
+        frontier."""
         parts, db = self.parts, self.parts.db
-        parts.corrected.teach(labels.answers(db))  # some labelled pages may have come after it last learned from labels
+        parts.corrected.teach(labels.answers(db))  # some labelled pages may have come after it last learned
         if revised := parts.corrected.revised():
             parts.crawl.spread(revised)
         before.restore_hosts(db)
@@ -183,7 +184,7 @@ class Replay:
         return Report(judged, now_relevant, no_longer, waiting, dropped)
 
     def _summarise(self, outlook: Outlook) -> None:
-        """Bring summary.json up to date; what it says of time and memory stays."""
+        """Update summary.json, but keep its figures for time and memory."""
         path, totals = self.folder / "summary.json", Totals()
         totals.load(self.parts.db)
         try:

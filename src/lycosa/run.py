@@ -1,4 +1,4 @@
-"""One run of a crawl folder: open, crawl, commit as it goes, close. What was stored stays stored, however it ends."""
+"""One run of a crawl folder: open, crawl, commit periodically, close. However it ends, stored data remains."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ SUMMARY_EVERY_S = 1.0
 
 
 class Run:
-    """A crawl folder at work. `watch` is called about once a second with the summary so far."""
+    """A running crawl folder. `watch` is called about once a second with the current summary."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class Run:
         self.folder = folder
         self.clock = clock
         self.parts: Parts = build(folder, settings, source, clock)
-        self.skipped: list[str] = []  # seeds that cannot be used, and why
+        self.skipped: list[str] = []  # invalid seeds, and why
         self.stopped_by_user = False
-        self.relabelled = 0  # verdicts that labels given since the last run have reversed
+        self.relabelled = 0  # verdicts reversed by labels given since the last run
         self._recent = Recent()
         self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent, *sinks]
         self._retried: list[retry.Failure] = []
@@ -55,7 +55,8 @@ class Run:
     async def run(
         self, extra_seeds: list[str], watch: Callable[[dict[str, Any]], None], retry_failed: bool = False
     ) -> dict[str, Any]:
-        """Start, or go on where the last run ended, until it is over or a signal comes; the summary at the end."""
+        """Start, or continue where the last run ended, until the crawl is over or a signal arrives; return the final
+        summary."""
         self.open(extra_seeds, retry_failed)
         try:
             with on_signals(self.stop):
@@ -64,7 +65,7 @@ class Run:
             self.close()
 
     def open(self, extra_seeds: Sequence[str] = (), retry_failed: bool = False) -> None:
-        """Read the state of the crawl; nothing is fetched yet."""
+        """Read the state of the crawl, without fetching anything yet."""
         self._retries = retry_failed
         parts = self.parts
         db = parts.db.open()
@@ -81,16 +82,16 @@ class Run:
             raise
 
     async def crawl(self, watch: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """Until it is over or stopped; the summary at the end."""
+        """Crawl until the crawl is over or stopped; return the final summary."""
         parts = self.parts
         await parts.http.open()
         try:
             await self._work(watch)
         except PluginError:
-            self._commit(force=True)  # it is raised between two turns, so what is there is whole
+            self._commit(force=True)  # raised between two turns, so the state is consistent
             raise
         except asyncio.CancelledError:
-            self._commit(force=True)  # all turns are whole: what the caller has seen stays
+            self._commit(force=True)  # all turns are complete: keep what the caller has seen
             self.summary()
             raise
         finally:
@@ -106,19 +107,19 @@ class Run:
         self.parts.outlets.close()
 
     def stop(self, why: str = "stopped by the user", by_user: bool = True) -> None:
-        """End the run at once. What is in flight still waits in crawl.db: the next run fetches it."""
+        """End the run at once. URLs in flight are still queued in crawl.db, and the next run fetches them."""
         self.stopped_by_user = self.stopped_by_user or (by_user and not self.parts.frontier.ended)
         self.parts.frontier.stop(why)
         if self._crawling:
             self._crawling.cancel()
 
     def pause(self, paused: bool) -> None:
-        """Start no new request, or start again. Written down at once, for those who only read."""
+        """Stop starting new requests, or resume. Stored at once, for readers of crawl.db."""
         self.parts.frontier.pause(paused)
         self._commit(force=True)
 
     def add(self, found: Sequence[str]) -> dict[str, str]:
-        """Queue further seeds, now and in later runs; for each what became of it: added, known, or why not."""
+        """Queue more seeds, for this and later runs; return the outcome for each: added, known, or why not."""
         frontier, db = self.parts.frontier, self.parts.db
         known = {url for url in found if frontier.knows(Link(url))}
         refused = {url: why for url in found if (why := frontier.scope.refuses(url))}
@@ -126,7 +127,7 @@ class Run:
         self._seeds += [
             Link(url, origin=Origin.SEED) for url in dict.fromkeys(found) if url not in refused and url not in before
         ]
-        self.parts.crawl.seed(self._seeds)  # all of them: what one seed is worth may depend on how many there are
+        self.parts.crawl.seed(self._seeds)  # all of them: the score of a seed may depend on their number
         refused |= {url: "host-closed" for url in found if url not in refused and not frontier.knows(Link(url))}
         self.parts.recall.give_away(found)
         orders.add_seeds(db, [url for url in found if url not in refused])
@@ -134,13 +135,13 @@ class Run:
         return {url: refused.get(url) or ("known" if url in known else "added") for url in found}
 
     def exclude(self, what: orders.Exclusion) -> None:
-        """Refuse URLs from now on and in later runs; those that wait already are dropped separately."""
+        """Refuse URLs in this and later runs; those already queued are removed separately."""
         self.parts.frontier.scope.exclude(what.compiled())
         orders.add_exclusion(self.parts.db, what)
         self._commit(force=True)
 
     def label(self, given: Mapping[str, bool | None], chosen: str) -> int:
-        """Keep labels, or take some back, and judge all pages by them; how many verdicts that reverses."""
+        """Store or remove labels, and judge all pages with them; return the number of reversed verdicts."""
         db = self.parts.db
         stored = labels.fetched_as(db, given)
         with db.turn():
@@ -150,7 +151,7 @@ class Run:
         return flipped
 
     def _teach(self) -> int:
-        """Tell the judge all labels, and everybody what that changes."""
+        """Pass all labels to the judge, and notify everyone of the revised verdicts."""
         crawl, corrected = self.parts.crawl, self.parts.corrected
         corrected.flipped_ = 0
         corrected.teach(labels.answers(self.parts.db))
@@ -201,9 +202,9 @@ class Run:
         db.before_commit.append(self._write_state)
 
     def _reopen(self, seeds: list[str], retry_failed: bool) -> None:
-        """Try failed seeds again, and on request everything that failed for a reason that may have passed.
+        """Retry failed seeds, and on request all URLs that failed for a reason that may be temporary.
 
-        As long as there are no pages every failed seed is worth another try: the user may have changed anything.
+        As long as there are no pages, every failed seed is retried: the user may have changed anything.
         """
         db, nothing_yet = self.parts.db, not self.parts.totals.pages
         chosen = [one for one in retry.failures(db, seeds) if nothing_yet or self._may_pass(one.error)]
@@ -219,8 +220,8 @@ class Run:
         return may_pass(error)
 
     def _outcome(self) -> dict[str, Any]:
-        """What the last summary tells beside the totals: failed seeds, and what another run may retry."""
-        # a redirect to what is known has not failed: it leads to a page that another URL brought
+        """What the final summary contains besides the totals: failed seeds, and what another run may retry."""
+        # a redirect to a known URL is not a failure: it leads to a page that was fetched from another URL
         seeds = [seed.url for seed in self._seeds]
         failed = {one.url: one for one in retry.failures(self.parts.db) if one.error != "redirect-known"}
         found: dict[str, Any] = {
@@ -238,7 +239,8 @@ class Run:
         return found
 
     def _check_same_topic(self) -> None:
-        """Neither verdicts of two topics nor scores of two strategies compare: a crawl keeps those it began with."""
+        """Verdicts of different topics cannot be compared, nor can scores of different strategies: a crawl keeps those
+        it began with."""
         db, settings = self.parts.db, self.parts.config
         kind, problem = str(settings.strategy["kind"]), ""
         before = db.get("strategy", kind)
@@ -289,7 +291,7 @@ class Run:
                 raise _first(result)
 
     async def _keep(self, watch: Callable[[dict[str, Any]], None]) -> None:
-        """Commit and report as the crawl goes."""
+        """Commit and report periodically."""
         reported = 0.0
         while True:
             await asyncio.sleep(COMMIT_EVERY_S)
@@ -299,7 +301,7 @@ class Run:
                 watch(self.summary())
 
     def commit(self) -> None:
-        """Make everything so far visible to those who read crawl.db."""
+        """Make all changes so far visible to readers of crawl.db."""
         self._commit(force=True)
 
     def _commit(self, force: bool = False) -> None:
@@ -310,7 +312,7 @@ class Run:
         parts.db.commit()
 
     def _write_state(self) -> None:
-        """Whoever commits: what was learned from the visits belongs to them."""
+        """Called before every commit: what was learned from the visits is stored with them."""
         parts = self.parts
         for name, part in self._stateful():
             parts.db.put(f"state:{name}", msgspec.json.encode(part.save()).decode())
@@ -335,7 +337,7 @@ class Run:
         return replace(outlook, status="; ".join(filter(None, told)))
 
     def summary(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Totals as they are now, also written to summary.json."""
+        """The current totals, also written to summary.json."""
         parts = self.parts
         totals = summarise(parts.totals, self._outlook(), parts.config.limits, self._seconds())
         summary = {**totals, **parts.recall.summary(), **self._recent.summary(), **(outcome or {})}
@@ -344,7 +346,7 @@ class Run:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The cause inside a group of failures: they are all the same one."""
+    """The cause inside an exception group: all its exceptions are the same."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -352,7 +354,8 @@ def _first(error: BaseException) -> BaseException:
 
 @contextlib.contextmanager
 def lock(folder: Path) -> Iterator[IO[bytes]]:
-    """One process a folder: two would ask each host twice as often. A file of our own: editors replace theirs."""
+    """One process per folder: two would contact each host twice as often. This is a separate file because editors
+    replace theirs."""
     try:
         file = (folder / "crawl.lock").open("ab")
     except OSError as error:

@@ -1,6 +1,6 @@
-"""A crawl in one's hands: start, pause, resume, stop, add seeds, exclude, events. Nobody else needs to know its parts.
+"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, events. Other code does not need to know its parts.
 
-The command line, a notebook and other processes hold a crawl by this. Use one session for one run of a folder.
+The command line, notebooks and other processes use this to control a crawl. Use one session for one run of a folder.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.labels import CHOSEN
 from lycosa.types import Clock, Sink
 
-_AT_ONCE = 1_000  # URLs dropped before others get their turn
+_AT_ONCE = 1_000  # URLs removed before other tasks may run
 
 _log = logging.getLogger(__name__)
 _CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
@@ -48,10 +48,12 @@ class Session:
         sinks: list[Sink] = [self._listeners, self._log]
         self._run = Run(self.folder, settings, source, clock or WallClock(), sinks)
 
-    # -- its life -----------------------------------------------------------------------------------------------------
+    # -- life cycle
+    # -------------------------------------------------------------------------------------------------------
 
     async def start(self, extra_seeds: Sequence[str] = (), retry_failed: bool = False, paused: bool = False) -> None:
-        """Begin to crawl, or go on where the last run ended, in the background. Returns when the crawl is under way."""
+        """Start the crawl in the background, or continue where the last run ended. Returns once the crawl is
+        running."""
         if self._task:
             raise BadInput(f"{self.folder}: this session has been started before")
         self._task = asyncio.create_task(self._alone(extra_seeds, retry_failed, paused))
@@ -62,7 +64,7 @@ class Session:
             self._task.result()
 
     async def wait(self) -> dict[str, Any]:
-        """Until the crawl is over; its last summary."""
+        """Wait until the crawl is over; return its final summary."""
         if not self._task:
             raise BadInput(f"{self.folder}: this session has not been started")
         return await asyncio.shield(self._task)
@@ -75,7 +77,7 @@ class Session:
         paused: bool = False,
         signals: bool = False,
     ) -> dict[str, Any]:
-        """All of it: from the start until it is over, or until Ctrl-C if `signals` is set. Hold the folder's lock."""
+        """Run from start to end, or until Ctrl-C if `signals` is set. The caller must hold the folder's lock."""
 
         def watched(summary: dict[str, Any]) -> None:
             watch(summary)
@@ -118,18 +120,19 @@ class Session:
         return last
 
     def _blamed(self, error: Exception) -> PluginError | None:
-        """The error to raise instead, if a judge or a strategy is to blame. Whatever it is, the log tells."""
+        """The error to raise instead, if it was caused by a judge or a strategy. Every error is logged."""
         parts = self._run.parts
         found = plugin_error(error, {"judge": parts.judge, "strategy": parts.strategy}, self._log.path)
         expected = isinstance(error, LycosaError) and not found
         _log.error("%s", error if expected else found or "the crawl broke off", exc_info=None if expected else error)
         return found
 
-    # -- what its holder may do ---------------------------------------------------------------------------------------
+    # -- public methods
+    # ---------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> str:
-        """new, crawling, paused or ended."""
+        """One of "new", "crawling", "paused" and "ended"."""
         frontier = self._run.parts.frontier
         if frontier.ended or (self._task and self._task.done()):
             return "ended"
@@ -139,12 +142,12 @@ class Session:
 
     @property
     def parts(self) -> Parts:
-        """What the crawl is made of, for those who add to it before it starts."""
+        """The parts of the crawl, for code that adds to them before it starts."""
         return self._run.parts
 
     @property
     def skipped(self) -> list[str]:
-        """Seeds that cannot be used, and why."""
+        """Invalid seeds, and why."""
         return self._run.skipped
 
     @property
@@ -152,34 +155,35 @@ class Session:
         return self._run.stopped_by_user
 
     def summary(self) -> dict[str, Any]:
-        """The totals as they are now."""
+        """The current totals."""
         return {"state": self.state, **self._run.summary()}
 
     def pause(self) -> bool:
-        """Start no further request; what is in flight finishes. False if it was paused already."""
+        """Start no more requests; those in flight finish. False if already paused."""
         return self._pause(True)
 
     def resume(self) -> bool:
-        """Go on. False if it was not paused."""
+        """Continue. False if not paused."""
         return self._pause(False)
 
     def stop(self) -> None:
-        """End the run; the next one goes on where this one was."""
+        """End the run; the next one continues where this one ended."""
         self._run.stop()
 
     def add(self, found: Sequence[str]) -> dict[str, str]:
-        """Add seeds, now and for later runs; for each URL what became of it: added, known, or why it is refused."""
+        """Add seeds, for this and later runs; return the outcome for each URL: added, known, or why it is refused."""
         outcome = self._run.add(checked_urls(found))
         self._changed("added", seeds=outcome)
         return outcome
 
     async def count(self, host: str = "", pattern: str = "") -> int:
-        """How many waiting URLs `exclude` would drop."""
+        """The number of queued URLs that `exclude` would remove."""
         found = await self._waiting(orders.exclusion(host, pattern))
         return self._run.parts.frontier.drop(found, dry_run=True)
 
     async def exclude(self, host: str = "", pattern: str = "") -> int:
-        """Fetch nothing more from a host, or nothing that a regular expression is found in; how many were dropped."""
+        """Fetch nothing more from a host, or no URLs that match a regular expression; return the number of URLs
+        removed."""
         what = orders.exclusion(host, pattern)
         before = self._scope()
         self._run.exclude(what)
@@ -192,7 +196,7 @@ class Session:
         return dropped
 
     def label(self, given: Mapping[str, bool | None], chosen: str = "import") -> int:
-        """Say of pages whether they are on topic, or take that back (None), for good; how many verdicts it reverses.
+        """Label pages as on topic or not, or remove labels (None), permanently; return the number of reversed verdicts.
 
         Pages already fetched are judged again at once, between two turns of the crawl.
         """
@@ -201,10 +205,11 @@ class Session:
         return flipped
 
     def events(self) -> AsyncIterator[Event]:
-        """Visits, summaries and changes of state from this call until the end."""
+        """Visits, summaries and state changes from this call until the end."""
         return self._listeners.listen()
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- internal
+    # ---------------------------------------------------------------------------------------------------------
 
     def _pause(self, paused: bool) -> bool:
         if self._run.parts.frontier.paused == paused:
@@ -218,17 +223,17 @@ class Session:
         self._listeners.put(StateChange(self.state, what))
 
     def _scope(self) -> Scope:
-        """As it is now, for use in another thread."""
+        """A copy of the current scope, for use in another thread."""
         return make_scope(self._settings, orders.exclusions(self._run.parts.db))
 
     async def _waiting(self, what: orders.Exclusion, scope: Scope | None = None) -> list[int]:
-        """Looked up beside the crawl: there may be millions."""
+        """Looked up in the background: there may be millions."""
         scope = scope or self._scope()
         self._run.commit()
         return await asyncio.to_thread(_read_waiting, self.folder, what, scope)
 
     async def _handle(self, request: Request) -> Any:
-        """An order from another process."""
+        """Handle a request from another process."""
         match request.do:
             case "pause" | "resume":
                 changed = self.pause() if request.do == "pause" else self.resume()
@@ -247,7 +252,7 @@ class Session:
 
 
 def checked_urls(found: Sequence[str]) -> list[str]:
-    """Canonical URLs, each once; the first that is none is named."""
+    """Canonical URLs, without duplicates; the error names the first invalid one."""
     good: dict[str, None] = {}
     for text in found:
         url = urls.from_person(text)
@@ -260,7 +265,7 @@ def checked_urls(found: Sequence[str]) -> list[str]:
 
 
 def checked_labels(given: Mapping[str, bool | None], chosen: str) -> dict[str, bool | None]:
-    """The same by canonical URLs; the first that is none is named."""
+    """The same labels by canonical URL; the error names the first invalid one."""
     if chosen not in CHOSEN:
         raise BadInput(f"label: {chosen[:200]!r} is not a way to choose pages (there are: {', '.join(CHOSEN)})")
     good: dict[str, bool | None] = {}
@@ -281,7 +286,7 @@ def _read_waiting(folder: Path, what: orders.Exclusion, scope: Scope) -> list[in
 
 @contextlib.contextmanager
 def naming_state(folder: Path) -> Iterator[None]:
-    """Tell a damaged crawl.db from a disk that is full or cannot be written."""
+    """Distinguish a damaged crawl.db from a disk that is full or read-only."""
     try:
         yield
     except (OSError, sqlite3.DatabaseError) as error:
@@ -299,7 +304,7 @@ def run_folder(
     watch: Callable[[dict[str, Any]], None],
     retry_failed: bool = False,
 ) -> tuple[dict[str, Any], Session]:
-    """Crawl a folder in this process until it is done, stopped or broken; for commands, not for libraries."""
+    """Crawl a folder in this process until it is done, stopped or failed; for commands, not for libraries."""
     found = config.load(folder, overrides)[1].path.parent
     with lock(found):
         session = Session(folder, overrides)

@@ -1,6 +1,7 @@
-"""Which topic judged the pages of a crawl? A stamp in crawl.db tells, so that the verdicts of two are never mixed.
+"""Which topic judged the pages of a crawl: a stamp in crawl.db ensures that verdicts of different topics are never
+mixed.
 
-It holds the keys of [topic], defaults included, and a fingerprint of the files they name.
+It contains the keys of [topic], defaults included, and a fingerprint of each file they name.
 """
 
 import dataclasses
@@ -15,18 +16,18 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.visited import is_judged
 from lycosa.types import Stateful
 
-_KEY, _STATE = "topic", "state:judge"  # in crawl.db
+_KEY, _STATE = "topic", "state:judge"  # keys in crawl.db
 
 
 class Stamp(Struct, frozen=True):
-    """A topic as it was when it judged."""
+    """A topic at the time it judged."""
 
     kind: str
     keys: dict[str, Any] = {}
     files: dict[str, str] = {}  # from key to fingerprint
 
     def changes(self, now: "Stamp") -> list[str]:
-        """What is different now, in words."""
+        """What has changed, in words."""
         if self.kind != now.kind:
             return [f"kind was {self.kind} and is {now.kind}"]
         names = [name for name in now.keys if name in self.keys and self.keys[name] != now.keys[name]]
@@ -39,19 +40,19 @@ class Stamp(Struct, frozen=True):
 def make_stamp(judge: Any, kind: str, folder: Path) -> Stamp:
     """The stamp of a judge that is ready to judge."""
     keys = {field.name: getattr(judge, field.name) for field in dataclasses.fields(judge) if field.init}
-    if classifier := getattr(judge, "classifier_", None):  # it knows what it was made from, also when that is gone
+    if classifier := getattr(judge, "classifier_", None):  # it knows its sources, even if they no longer exist
         files = {"examples": classifier.facts.source}
     else:
-        names = {"examples", "labels", "file"} | ({"idf"} if kind == "ontology" else set())  # elsewhere a formula
+        names = {"examples", "labels", "file"} | ({"idf"} if kind == "ontology" else set())  # otherwise a formula
         files = {name: digest(Source(folder / path) for path in as_list(keys[name])) for name in names & keys.keys()}
-    return Stamp(kind, msgspec.json.decode(msgspec.json.encode(keys)), files)  # as crawl.db will give it back
+    return Stamp(kind, msgspec.json.decode(msgspec.json.encode(keys)), files)  # as it will be read from crawl.db
 
 
 def what_changed(db: CrawlDb, judge: Any, now: Stamp) -> list[str]:
-    """How the topic differs from the one that judged this crawl's pages; where it does not, the crawl is stamped."""
+    """How the topic differs from the one that judged this crawl's pages; if it does not, the crawl is stamped."""
     text, state = db.get(_KEY), db.get(_STATE)
     changes = msgspec.json.decode(text, type=Stamp).changes(now) if text else []
-    if not text and not fits(judge, state) and (state or is_judged(db)):  # a version without stamps began it
+    if not text and not fits(judge, state) and (state or is_judged(db)):  # begun by a version without stamps
         changes = [f"kind is {now.kind} and was another"]
     if changes and is_judged(db):
         return changes
@@ -66,10 +67,10 @@ def write_stamp(db: CrawlDb, stamp: Stamp) -> None:
 
 
 def fits(judge: Any, state: str) -> bool:
-    """Did a judge of this kind save this state? The names in it tell; no state is that of a judge that saves none."""
+    """Whether a judge of this kind saved this state, according to the names in it; judges without state save none."""
     if not state or not isinstance(judge, Stateful):
         return not state and not isinstance(judge, Stateful)
-    return {*msgspec.json.decode(state), "words"} == {*judge.save(), "words"}  # early tables came without the words
+    return {*msgspec.json.decode(state), "words"} == {*judge.save(), "words"}  # early tables did not include the words
 
 
 def _change(name: str, before: Any, now: Any) -> str:

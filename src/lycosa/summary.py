@@ -1,4 +1,4 @@
-"""summary.json: the totals of a crawl as they are now."""
+"""summary.json: the current totals of a crawl."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ NAME = "summary.json"
 
 
 def summarise(totals: Totals, outlook: Outlook, limits: config.Limits, seconds: float) -> dict[str, Any]:
-    """What a crawl has, how its frontier stands, what it may still do and what it has used."""
+    """The totals of a crawl, the state of its frontier, its remaining limits and the resources it has used."""
     return {
         "pages": totals.pages,
         "relevant": totals.relevant,
@@ -32,5 +32,5 @@ def summarise(totals: Totals, outlook: Outlook, limits: config.Limits, seconds: 
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:
-    """Whole or not at all: somebody may be reading it."""
+    """Written atomically, as it may be read at any time."""
     write_whole(folder / NAME, msgspec.json.format(msgspec.json.encode(summary), indent=2))

@@ -1,6 +1,7 @@
-"""From text to words and stems: the one pipeline that judges, strategies and queries share.
+"""From text to words and stems: the one pipeline shared by judges, strategies and queries.
 
-Lower case, split at everything that is no letter or digit, stop words out, words without a letter out, Porter stem.
+Convert to lower case, split at characters that are not letters or digits, remove stop words and words without a letter,
+apply the Porter stemmer.
 """
 
 import re
@@ -16,7 +17,7 @@ LOWER_OR_SPACE = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for
     range(128, 256)
 )
 _foreign_sign = re.compile(r"[^\w\x00-\x7f]").sub
-_MOST_SIGNS = 64  # kinds of foreign punctuation that are spaced out one by one
+_MOST_SIGNS = 64  # kinds of non-ASCII punctuation that are replaced one by one
 _porter: Callable[[str], str] = Stemmer.Stemmer("porter", 0).stemWord
 
 STOP_WORDS = frozenset(
@@ -39,20 +40,20 @@ def words(text: str) -> list[str]:
 
 
 def spaced(text: str, table: bytes = LOWER_OR_SPACE) -> str:
-    """The text in lower case with a space for everything that is no letter or digit; `table` rules over ASCII.
+    """The text in lower case, with a space for every character that is not a letter or digit; `table` maps ASCII.
 
-    A table over bytes is three times faster than a regex, so foreign signs go first: most pages are plain ASCII but for
-    a few quotes, dashes and hard spaces.
+    Translating bytes with a table is three times faster than a regex, so non-ASCII punctuation is replaced first: most
+    pages are plain ASCII except for a few quotes, dashes and non-breaking spaces.
     """
     if not text.isascii():
         text = _without_signs(text)
         if not text.isascii():
-            text = _without_signs(text.lower())  # again: lower case may bring new signs, as the dot of a Turkish i
+            text = _without_signs(text.lower())  # again: lower-casing may add new signs, such as the dot of a Turkish i
     return text.encode("utf-8", "replace").translate(table).decode()
 
 
 def _without_signs(text: str) -> str:
-    """A space for every character beyond ASCII that is no letter or digit."""
+    """Replace every non-ASCII character that is not a letter or digit with a space."""
     foreign = set(text.encode("utf-8", "replace").translate(None, _ASCII).decode())
     signs = [char for char in foreign if not char.isalnum()]
     if len(signs) > _MOST_SIGNS:
@@ -63,12 +64,12 @@ def _without_signs(text: str) -> str:
 
 
 class Memo(dict[str, T]):
-    """A function of a word that is asked again and again, as pages repeat their words."""
+    """Caches a function of a word, as words recur across pages."""
 
     def __init__(self, function: Callable[[str], T], most: int = 100_000) -> None:
         super().__init__()
         self._function = function
-        self._most = most  # hostile pages have as many words as they like
+        self._most = most  # hostile pages may contain any number of words
 
     def __missing__(self, word: str) -> T:
         if len(self) >= self._most:
@@ -78,7 +79,7 @@ class Memo(dict[str, T]):
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case word; the empty string for a word that says nothing."""
+    """The stem of a lower-case word; empty for a stop word, an overlong word or one without a letter."""
     if word in STOP_WORDS or len(word) > 40 or not any(map(str.isalpha, word)):
         return ""
     return _porter(word)
@@ -89,5 +90,5 @@ STEMS = Memo(stem, 500_000)
 
 
 def stems(text: str) -> list[str]:
-    """The stems of a text, without the words that say nothing."""
+    """The stems of a text, without empty ones."""
     return [stem for stem in map(STEMS.__getitem__, words(text)) if stem]

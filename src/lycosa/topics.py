@@ -1,4 +1,4 @@
-"""A topic outside a crawl: load it, get it ready, try it on pages, test it. Command line and API use the same."""
+"""A topic outside a crawl: load it, prepare it, try it on pages, test it. Shared by the command line and the API."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -17,7 +17,7 @@ from lycosa.types import BadInput, Judge, Learns, Link, Page, Reply, Revises, St
 
 
 class Topic(NamedTuple):
-    """A judge that is not ready yet, and where its files are."""
+    """A judge that is not prepared yet, and the location of its files."""
 
     judge: Any
     kind: str
@@ -40,14 +40,14 @@ def make(settings: config.Config, source: config.Source) -> Topic:
 
 
 def prepare(topic: Topic, read: ReadPages) -> None:
-    """Get the judge ready to judge, as a crawl would."""
+    """Prepare the judge, as a crawl would."""
     if hasattr(topic.judge, "prepare"):
         with build.judges().blaming(topic.kind, "prepare"):
             topic.judge.prepare(topic.folder, read)
 
 
 def recall(topic: Topic) -> None:
-    """Let the judge know what the crawl in its folder has taught it so far."""
+    """Load what the judge has learned so far from the crawl in its folder."""
     database = topic.folder / "crawl.db"
     if database.exists() and isinstance(topic.judge, Stateful):
         db = CrawlDb(database, readonly=True).open()
@@ -61,7 +61,7 @@ def recall(topic: Topic) -> None:
 
 
 def with_labels(topic: Topic) -> Judge:
-    """The judge, corrected by what the labels given to the crawl in its folder have taught so far."""
+    """The judge, corrected by the labels given so far to the crawl in its folder."""
     corrected, database = Corrected(topic.judge), topic.folder / "crawl.db"
     if database.exists():
         with closing(CrawlDb(database, readonly=True).open()) as db:
@@ -78,7 +78,7 @@ def learner(topic: Topic, instead: str) -> Learner:
 
 
 def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") -> Iterator[tuple[str, Page]]:
-    """Label and page of everything in WARC:LABELS, or in a folder with one sub-folder a label."""
+    """Label and page of everything in WARC:LABELS, or in a folder with one subfolder per label."""
     pages, colon, labels = on.rpartition(":")
     source = Source(Path(pages), Path(labels)) if colon else Source(Path(on))
     if not source.pages.exists() or not (colon or source.pages.is_dir()):
@@ -88,7 +88,7 @@ def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") ->
 
 
 async def judge_labelled(topic: Topic, pages: Iterable[tuple[str, Page]]) -> list[tuple[str, Verdict]]:
-    """The class of each page, as far as the judge knows it, and the verdict that a crawl of these pages ends with."""
+    """The class of each page, if known to the judge, and the verdict at the end of a crawl of these pages."""
     judge, judged = topic.judge, dict[str, tuple[str, Verdict]]()
     for number, (label, page) in enumerate(pages):
         name, verdict = str(number), await judge.judge(page)
@@ -102,12 +102,12 @@ async def judge_labelled(topic: Topic, pages: Iterable[tuple[str, Page]]) -> lis
 
 
 async def judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
-    """Each page as if it were the next one of the crawl: nothing is learned from them."""
+    """Judge each page as if it were the next one of the crawl: nothing is learned from them."""
     return [await judge.judge(page) for page in pages]
 
 
 def targets(topic: Topic, labels: Sequence[str], given: Sequence[str], option: str = "target") -> list[str]:
-    """The labels of the tested pages that are on topic."""
+    """Those labels of the tested pages that are on topic."""
     if hasattr(topic.judge, "recipe"):
         judge: Learner = topic.judge
         return judge.targets(sorted(set(labels)))

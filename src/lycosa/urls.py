@@ -1,4 +1,4 @@
-"""URLs as the Web's standard reads them: join, canonicalise, take apart, and smell a trap."""
+"""URLs according to the WHATWG standard: join, canonicalise, split, and detect traps."""
 
 import hashlib
 import os
@@ -12,17 +12,17 @@ from typing import Any
 import can_ada
 
 _WEB = ("http:", "https:")
-_NO_URL = (ValueError, TypeError)  # the latter for text that is no Unicode, as a broken header leaves it
+_NO_URL = (ValueError, TypeError)  # TypeError for text that is not valid Unicode, as in broken headers
 
 
 class Base:
-    """The address that a page's links are relative to."""
+    """The base URL of a page's links."""
 
     def __init__(self, url: str) -> None:
         self._url = can_ada.parse(url)
 
     def join(self, reference: str) -> str:
-        """The canonical URL a reference means; empty if it means no web page."""
+        """The canonical URL of a reference; empty if it does not lead to a web page."""
         try:
             return _clean(self._url + reference)
         except _NO_URL:
@@ -30,7 +30,8 @@ class Base:
 
 
 def canonical(url: str) -> str:
-    """Absolute and canonical after the WHATWG standard, without fragment and credentials; empty if it is no web URL."""
+    """Absolute and canonical according to the WHATWG standard, without fragment and credentials; empty if it is not a
+    web URL."""
     try:
         return _clean(can_ada.parse(url))
     except _NO_URL:
@@ -48,7 +49,7 @@ def _clean(url: can_ada.URL) -> str:
 
 
 def host(url: str) -> str:
-    """Host and port of a canonical URL: one queue, one robots.txt, one request at a time."""
+    """Host and port of a canonical URL: each has one queue, one robots.txt, one request at a time."""
     return url.split("/", 3)[2]
 
 
@@ -59,7 +60,7 @@ def hostname(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of a canonical URL: what a robots.txt speaks for."""
+    """Scheme, host and port of a canonical URL: the scope of a robots.txt."""
     return "/".join(url.split("/", 3)[:3])
 
 
@@ -67,33 +68,33 @@ def _keyed(url: str, secret: bytes = os.urandom(16)) -> int:
     return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8, key=secret).digest(), "big")
 
 
-# 64 bits that stand for a URL in this process, and that nobody outside can forge: a link made to share those of another
-# would hide it from the crawl. Python's own hash of text has a secret key (SipHash), unless it was switched off.
+# A 64-bit hash that identifies a URL in this process and cannot be forged from outside: a link crafted to collide with
+# another would hide it from the crawl. Python's own hash of text has a secret key (SipHash), unless it was disabled.
 _is_secret = sys.flags.hash_randomization and os.environ.get("PYTHONHASHSEED", "random") in ("", "random")
 key: Callable[[str], int] = hash if _is_secret else _keyed
 
 
 @lru_cache(maxsize=65_536)
 def registered_domain(name: str, private: bool = False) -> str:
-    """The part of a host name that somebody registered (example.co.uk), or the name itself when there is none;
-    `private` knows suffixes of companies too (someone.blogspot.com)."""
+    """The registered domain of a host name (example.co.uk), or the name itself if there is none; `private` includes
+    suffixes of companies (someone.blogspot.com)."""
     return str(_suffixes()(name, include_psl_private_domains=private).top_domain_under_public_suffix or name)
 
 
 @lru_cache(maxsize=1)
 def _suffixes() -> Any:
-    import tldextract  # takes a while to load, and most crawls never ask
+    import tldextract  # slow to load, and most crawls never need it
 
-    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)  # the bundled list: nothing is downloaded
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)  # use the bundled list: nothing is downloaded
 
 
 def path_and_query(url: str) -> str:
-    """What a robots.txt is asked about."""
+    """The part of a URL that robots.txt rules apply to."""
     return "/" + url.split("/", 3)[3]
 
 
 def repeats(url: str, most: int) -> bool:
-    """Does one segment of the path come more than `most` times? Traps grow that way: /a/b/a/b/a/b."""
+    """Whether one segment of the path occurs more than `most` times, which is typical of traps: /a/b/a/b/a/b."""
     path = url.split("?", 1)[0]
     if path.count("/") < most + 3:  # the three slashes before the path
         return False
@@ -106,7 +107,7 @@ _with_scheme = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://").match
 
 
 def from_person(text: str) -> str:
-    """A URL as a person types it: a missing scheme means http; empty if it still is no web URL."""
+    """A URL as typed by a user: a missing scheme means http; empty if it is not a web URL even so."""
     text = text.strip()
     if not text or any(char.isspace() for char in text):
         return ""
@@ -115,5 +116,5 @@ def from_person(text: str) -> str:
     if "@" in text.partition("/")[0]:  # an e-mail address
         return ""
     found = canonical(f"http://{text}")
-    # without a scheme a single word is more likely a slip than a host
+    # without a scheme, a single word is more likely a mistake than a host
     return found if found and ("." in hostname(found) or "localhost" in hostname(found) or "[" in found) else ""

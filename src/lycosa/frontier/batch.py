@@ -1,6 +1,6 @@
-"""What one push to the frontier changes, gathered before it is written at once."""
+"""Collects the changes of one push to the frontier, so that they are written together."""
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 
@@ -9,21 +9,21 @@ from lycosa.frontier.priority import rank_of
 from lycosa.store.url_rows import Raised, Row
 from lycosa.types import Band
 
-Groups = dict[tuple[Host, int], list[int]]  # URLs that wait at one host with one rank
+Groups = dict[tuple[Host, int], list[int]]  # URLs queued at one host with the same rank
 
 
 class Batch:
-    """One push."""
+    """The changes of one push."""
 
     __slots__ = ("_ranks", "band", "moved", "new", "raised", "rescored", "rows", "source", "targets")
 
     def __init__(self, source: int, band: Band = Band.FOUND) -> None:
         self.source = source  # the id of the page the links were found on
-        self.band = band._value_  # a plain number: it is used for every link
-        self._ranks: dict[float, int] = {}  # most links of a page have the same few scores
+        self.band = band._value_  # a plain number, because it is used for every link
+        self._ranks: dict[float, int] = {}  # cached: most links of a page share a few scores
         self.targets: array[int] = array("I")  # the ids of the links
         self.new: Groups = {}
-        self.moved: Groups = {}  # they waited before, with another rank
+        self.moved: Groups = {}  # already queued, with another rank
         self.rows: list[Row] = []
         self.raised: list[Raised] = []
         self.rescored: list[tuple[float, int]] = []

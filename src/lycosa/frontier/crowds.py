@@ -1,19 +1,19 @@
-"""Many names, one server. A wildcard in the name service turns one machine into any number of hosts.
+"""Many host names, one server. With wildcard DNS, one machine can appear as any number of hosts.
 
-So a registered domain may have only so many hosts, and when more than a few hosts of one domain turn out to have the
-same address, they share one delay. A host of such a domain whose address is not known yet is taken for one of them.
-Names below a suffix under which anybody may register (co.uk, but also blogspot.com) are domains of their own.
+The number of hosts per registered domain is therefore limited, and when more than a few hosts of one domain turn out to
+have the same address, they share one delay. A host of such a domain whose address is not yet known is assumed to be one
+of them. Names below a suffix open to public registration (co.uk, but also blogspot.com) count as domains of their own.
 """
 
 from collections import Counter
 
 from lycosa import urls
 
-FEW = 4  # hosts of one domain that may share an address and be fetched as if they did not
+FEW = 4  # hosts of one domain that may share an address without sharing a delay
 
 
 class Crowd:
-    """Hosts of one domain with one address."""
+    """Hosts of one domain that share an address."""
 
     __slots__ = ("due_at", "hosts")
 
@@ -26,19 +26,19 @@ class Crowd:
 
 
 class Crowds:
-    """Counts hosts by the last two labels of their names, and by registered domain only where those are many: the list
-    of suffixes takes a while to load, and most crawls never need it."""
+    """Counts hosts by the last two labels of their names, and by registered domain only where there are many: the list
+    of suffixes is slow to load, and most crawls never need it."""
 
     def __init__(self, most_hosts: int) -> None:
-        self.most_hosts = most_hosts  # of one domain; 0: no limit
+        self.most_hosts = most_hosts  # per domain; 0: no limit
         self._names: dict[str, list[str]] = {}  # by the last two labels
-        self._counts: dict[str, Counter[str]] = {}  # of hosts by domain, for those labels where it matters
+        self._counts: dict[str, Counter[str]] = {}  # number of hosts by domain, for labels with many hosts
         self._by_address: dict[tuple[str, str], Crowd] = {}
         self._by_host: dict[int, Crowd] = {}
         self._large: dict[str, Crowd] = {}  # by domain
 
     def enter(self, name: str) -> None:
-        """One host more."""
+        """Count a new host."""
         labels = _last_labels(name)
         names = self._names.get(labels)
         if names is None:
@@ -49,7 +49,7 @@ class Crowds:
             counts[_domain(name)] += 1
 
     def admits(self, name: str) -> bool:
-        """May there be one more host, of this name?"""
+        """Whether a new host with this name is allowed."""
         labels = _last_labels(name)
         names = self._names.get(labels, ())
         if not self.most_hosts or len(names) < self.most_hosts:
@@ -59,7 +59,7 @@ class Crowds:
         return self._counts[labels][_domain(name)] < self.most_hosts
 
     def answered(self, host: int, name: str, address: str) -> None:
-        """The host has this address."""
+        """Record the address of a host."""
         if len(self._names.get(_last_labels(name), ())) <= FEW:
             return
         key = _domain(name), address
@@ -75,7 +75,7 @@ class Crowds:
                 self._large[key[0]] = crowd
 
     def of(self, host: int, name: str) -> Crowd | None:
-        """The crowd that a host has to share its delay with, if any."""
+        """The crowd with which a host must share its delay, if any."""
         if not self._large:
             return None
         crowd = self._by_host.get(host) or self._large.get(_domain(name))

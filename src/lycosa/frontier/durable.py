@@ -1,11 +1,11 @@
-"""What waits, best first: the hot copy in memory as compact arrays, the durable one in crawl.db.
+"""The queue of URLs, best first: a working copy in memory as compact arrays, a durable one in crawl.db.
 
-A known URL costs one entry in a table, a few bytes in arrays and a place in its host's queue. Everything that a visit
-changes is written into the transaction that holds the visit, so after a kill the frontier is what it was at the last
-commit: what was in flight waits again.
+A known URL costs one table entry, a few bytes in arrays and a slot in its host's queue. All changes caused by a visit
+are written in the same transaction as the visit, so after a kill the frontier is as it was at the last commit, and URLs
+that were in flight are queued again.
 """
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections import Counter
@@ -32,7 +32,7 @@ from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
-_LISTED = rank_of(float("-inf"), Band.LISTED)  # what is on the fetch list has at least this rank
+_LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
 
 
 class DurableFrontier:
@@ -50,13 +50,13 @@ class DurableFrontier:
         self.scope = scope
         self.ended = ""  # why the crawl is over
         self.paused = False
-        self.refused: Counter[str] = Counter()  # links that were not let in, by reason
+        self.refused: Counter[str] = Counter()  # number of refused links, by reason
         self._quota: Quota | None = None
         self._more: Callable[[], bool] = lambda: False
         self._rescores_soon: Callable[[], bool] = lambda: False
         self._db = db
         self._strategy = strategy
-        self._opens = isinstance(strategy, Opens)  # do seeds have a score as well?
+        self._opens = isinstance(strategy, Opens)  # whether seeds are scored, too
         self._lists = strategy if isinstance(strategy, Lists) else None
         self._clock = clock
         self._table = UrlTable(UrlRows(db))
@@ -65,17 +65,18 @@ class DurableFrontier:
         focus = chosen(settings.fetch, settings.limits)
         self._places = Places(self._table, self.hosts, self.refused, focus)
         self._places.list = FetchList(self._lists.list_size, db) if self._lists else None
-        self._floor = LOWEST  # what ranks lower is held back until nothing else is left
+        self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
         self._leases: dict[str, tuple[int, Host]] = {}
-        self.turns = 0  # leases ended: has anything changed since?
+        self.turns = 0  # number of completed leases, to detect changes
         self._waiters = Waiters(clock)
         self._focus = self._places.focus
         self._errands = self._places.errands
 
-    # -- what the loop calls ------------------------------------------------------------------------------------------
+    # -- called by the loop
+    # -----------------------------------------------------------------------------------------------
 
     def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None:
-        """Queue links, or raise those that wait already. All links of one call come from one page."""
+        """Queue links, or raise the priority of those already queued. All links of one call come from the same page."""
         if not links:
             return
         batch = Batch(self.number(links[0].source), band)
@@ -95,7 +96,7 @@ class DurableFrontier:
         self._write(batch)
 
     async def pop(self) -> Lease | None:
-        """The best URL of all hosts that are due; None when the crawl is over."""
+        """Lease the best URL of all hosts that are due; None when the crawl is over."""
         while True:
             now = self._clock.now()
             if not self.ended and self._quota:
@@ -109,10 +110,10 @@ class DurableFrontier:
                 await self._waiters.wait(deadline)
                 continue
             if self._quota and not self._quota.admits(len(self._leases)):
-                await self._waiters.wait(deadline)  # a reply decides whether one more may be fetched
+                await self._waiters.wait(deadline)  # the next reply decides whether one more may be fetched
                 continue
             if taken := self._take(now):
-                self._waiters.wake()  # perhaps another host is ready too: each who takes wakes the next
+                self._waiters.wake()  # another host may be ready too: each waiter that succeeds wakes the next
                 return self._lease(*taken)
             if self._nothing_comes() and not self._more():
                 self.ended = "frontier empty"
@@ -120,7 +121,7 @@ class DurableFrontier:
             await self._waiters.wait(self.hosts.next_due(), self._focus.next_change(), deadline)
 
     def done(self, reply: Reply | Deferred) -> None:
-        """End a lease: the URL is done, or waits to be fetched later."""
+        """End a lease: the URL is done, or is queued again for a later request."""
         deferred, reply = (reply, reply.reply) if isinstance(reply, Deferred) else (None, reply)
         number, host = self._leases.pop(reply.link.url)
         now, delay_s = self._clock.now(), max(self.hosts.rules.delay_s, host.delay_s)
@@ -140,22 +141,22 @@ class DurableFrontier:
             self._places.close(host, now)
         self.turns += 1
         if host.due_at - now > delay_s + UNSAVED_S:
-            self._db.commit()  # after a kill the host would rest one delay and this little: it asked for more
+            self._db.commit()  # the host asked for a longer rest than it would get after a kill
         self._waiters.wake()
 
     def _pass_on(self, number: int, target: int) -> None:
-        """What spoke for a link speaks for the waiting URL that it was redirected to."""
+        """Pass the score of a link on to the queued URL it was redirected to."""
         scores = self._table.scores
         if self._table.states[target] == WAITING and self._table.bands[target] == Band.FOUND:
             self._rescore([target], [self._strategy.merge(scores[target], scores[number])])
 
     def number(self, url: str) -> int:
-        """The id of a known URL, else 0."""
+        """The id of a known URL, or 0."""
         return self._table.number(url)
 
     def score(self, link: Link, reached: Sequence[str] = ()) -> float:
-        """What a known URL is worth now. Where worth is passed on, so is that of the URLs its redirects have reached
-        while others found them too: they will not be fetched."""
+        """The current score of a known URL. If scores are passed on, this includes URLs reached by its redirects that
+        were also found elsewhere, as those will not be fetched."""
         scores, own = self._table.scores, self.number(link.url)
         if not self._opens:
             return scores[own]
@@ -167,7 +168,7 @@ class DurableFrontier:
         return self.number(link.url) > 0
 
     def apply(self, effects: Effects) -> None:
-        """Change what a strategy wants to change."""
+        """Apply the changes requested by a strategy."""
         if effects.scale != 1.0:
             self._scale(effects.scale)
         self.push(effects.offers, effects.offered)
@@ -177,7 +178,8 @@ class DurableFrontier:
             self._floor = rank_of(effects.floor)
         self._waiters.wake()
 
-    # -- what the sides ask -------------------------------------------------------------------------------------------
+    # -- called by other components
+    # ---------------------------------------------------------------------------------------
 
     def refuses(self, url: str) -> str:
         """Why a URL may not be fetched now; empty if it may."""
@@ -191,45 +193,45 @@ class DurableFrontier:
         return self.scope.refuses(url) or ("" if host or self.hosts.admits(name) else "trap-hosts")
 
     def refuses_hop(self, url: str) -> str:
-        """Why a redirect may not lead to this URL. What is known already has or will have an end of its own."""
+        """Why a redirect to this URL may not be followed. A known URL was or will be fetched on its own."""
         return self.refuses(url) or ("redirect-known" if self.number(url) else "")
 
     def limit(self, quota: Quota) -> None:
         self._quota = quota
 
     def ask_for_more(self, more: Callable[[], bool]) -> None:
-        """When nothing is left, this tells whether somebody is about to bring more."""
+        """Set a callback for when the frontier is empty: whether more links are about to arrive."""
         self._more = more
 
     def expect_scores(self, soon: Callable[[], bool]) -> None:
-        """This tells whether what is held back may get another score before long."""
+        """Set a callback: whether URLs that are held back may soon get another score."""
         self._rescores_soon = soon
 
     def waiting(self) -> int:
         return self._places.waiting
 
     def unreachable(self) -> dict[str, int]:
-        """Hosts that could not be reached, and how many URLs wait there."""
+        """Hosts that could not be reached, each with its number of queued URLs."""
         return self._places.unreachable()
 
     def bring(self, links: Sequence[Link] = (), scores: Sequence[float] = (), band: Band = Band.FOUND) -> None:
-        """Links from outside the loop, perhaps none: whoever waited for them looks again."""
+        """Add links from outside the loop, possibly none, and wake a waiting task."""
         self.push(links, scores, band)
         self._waiters.wake()
 
     def stop(self, why: str) -> None:
-        """Let every `pop` return None from now on."""
+        """Make every `pop` return None from now on."""
         self.ended = self.ended or why
         self._waiters.wake_all()
 
     def pause(self, paused: bool) -> None:
-        """While paused no `pop` returns a URL; what is in flight goes on."""
+        """While paused, no `pop` returns a URL; requests in flight continue."""
         self.paused = paused
         self._waiters.wake_all()
 
     def drop(self, numbers: Iterable[int], dry_run: bool = False) -> int:
-        """Take those of some URLs that wait out of the queue; how many there were. On disk they go on waiting: it is
-        the scope that refuses them."""
+        """Remove those of the given URLs that are queued and return their number. On disk they remain queued: the scope
+        excludes them."""
         left = [number for number in numbers if self._table.states[number] == WAITING]
         for number in [] if dry_run else left:
             self._places.drop(number, self._clock.now())
@@ -255,7 +257,7 @@ class DurableFrontier:
         return replace(outlook, status=status_of(outlook))
 
     def load(self) -> None:
-        """Take up where the database stands."""
+        """Restore the state from the database."""
         now = self._clock.now()
         rest_until = now + least_rest_s(self.hosts.rules.delay_s)
         self._rests.load(self.hosts, self.scope.rules.max_pages_per_host)
@@ -267,7 +269,7 @@ class DurableFrontier:
             self.scope.admits_query(url)
             host = self.hosts.named(urls.host(url))
             waits = known.state == WAITING
-            if waits and not host.closed and not self.scope.refuses(url, known.depth):  # it may be another scope
+            if waits and not host.closed and not self.scope.refuses(url, known.depth):  # the scope may have changed
                 host.due_at = max(host.due_at, rest_until)
                 self._places.waiting += 1
                 self._focus.add(host, self._table.rank(number))
@@ -278,8 +280,8 @@ class DurableFrontier:
             self.hosts.push(host, rank, ids, now)
 
     def lease(self, link: Link) -> Lease:
-        """Lease a URL whose turn it is not, as when stored visits are made again in their order. One that no page has
-        led to this time is made known."""
+        """Lease a URL out of order, for example to replay stored visits in their original order. A URL not found on any
+        page this time is added."""
         if not self.knows(link):
             self._places.reached(link.url, self.number(link.source))
         number = self.number(link.url)
@@ -288,7 +290,8 @@ class DurableFrontier:
         self._leases[link.url] = number, self.hosts.named(urls.host(link.url))
         return Lease(replace(link, origin=self._table.take(number).origin))
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- internal
+    # ---------------------------------------------------------------------------------------------------------
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._places.list or not self._lists:
@@ -313,7 +316,8 @@ class DurableFrontier:
         return not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
 
     def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
-        """Give waiting URLs another score; those that no longer wait, or come first anyway, are passed over."""
+        """Change the scores of queued URLs; skip those no longer queued, and those in a higher band, whose score does
+        not matter."""
         batch, table = Batch(0), self._table
         for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
             before = table.scores[number]
@@ -329,7 +333,7 @@ class DurableFrontier:
         self._write(batch)
 
     def _scale(self, factor: float) -> None:
-        """Multiply every score: where they grow along links they must not grow out of range."""
+        """Multiply all scores: scores that accumulate along links must not overflow."""
         self._table.scale(factor)
         for host in self.hosts.all:
             host.queue.scale(factor, Band.LISTED)
@@ -337,7 +341,7 @@ class DurableFrontier:
                 self.hosts.settle(host, self._clock.now())
 
     def _enter(self, link: Link, score: float, key: int, batch: Batch) -> int:
-        """Make a new URL known; 0 if it is refused."""
+        """Add a new URL; return 0 if it is refused."""
         host = self._places.admit(link, self.scope)
         if isinstance(host, str):
             self.refused[host] += 1
@@ -353,7 +357,7 @@ class DurableFrontier:
             rank = batch.rank(score)
             self._focus.add(host, rank)
             group(batch.new, host, rank, number)
-        origin = link.origin._value_  # the database would take its time to find out that it is a number
+        origin = link.origin._value_  # a plain number: converting it in the database is slow
         batch.rows.append((number, link.url, batch.source, link.anchor, link.depth, score, WAITING, band, origin))
         return number
 
@@ -361,12 +365,12 @@ class DurableFrontier:
         table, band = self._table, self._table.bands[number]
         waiting = table.scores[number]
         first = max(band, batch.band) == Band.FIRST and not self._opens
-        merged = 0.0 if first else self._strategy.merge(waiting, score)  # who comes first anyway needs no score
+        merged = 0.0 if first else self._strategy.merge(waiting, score)  # URLs in the first band need no score
         if merged == waiting and band >= batch.band:
             return
         before = rank_of(waiting, band)
         table.scores[number] = merged
-        if band < batch.band or (band == batch.band and merged == score):  # the new link speaks for the URL now
+        if band < batch.band or (band == batch.band and merged == score):  # the new link now sets the URL's priority
             table.bands[number] = batch.band
             origin = link.origin._value_
             batch.raised.append((merged, batch.source, link.anchor, link.depth, batch.band, origin, number))

@@ -1,8 +1,8 @@
-"""Links under way elsewhere: a redirect, or a robots.txt that has moved, sends a link to wait for another host.
+"""Links that wait at another host because of a redirect or a robots.txt that has moved.
 
-This is the only place that knows where a link was led. A redirect may only lead to a URL that nobody knew before, and
-claims it: whoever else comes across it leaves it alone. When the link is done, so is what it reached; what it claimed
-and did not reach waits in its own right. Nothing of this is stored: after a kill the link simply starts again.
+Only this module knows where a link was redirected. A redirect may only lead to a previously unknown URL, and claims it:
+other links to that URL are ignored. When the link is done, so is the URL it reached; URLs it claimed but did not reach
+are queued separately. None of this is stored: after a kill, the link starts again from the beginning.
 """
 
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from lycosa.frontier.hosts import Host
 
 
 class Errand(NamedTuple):
-    """Where one link waits instead of at its own host, and why."""
+    """Where a link waits instead of at its own host, and why."""
 
     host: Host
-    hop: str = ""  # where its redirects have led; empty if only its robots.txt is elsewhere
-    claimed: tuple[str, ...] = ()  # all URLs that they led to
+    hop: str = ""  # the latest redirect target; empty if only the robots.txt is on another host
+    claimed: tuple[str, ...] = ()  # all redirect targets so far
 
 
 class Errands:
@@ -33,7 +33,7 @@ class Errands:
         return errand.host if errand else None
 
     def send(self, number: int, host: Host, hop: str) -> None:
-        """Let a link wait at a host; a hop that is new is claimed."""
+        """Make a link wait at a host; a new hop is claimed."""
         before = self._all.get(number)
         claimed = before.claimed if before else ()
         if hop and hop not in claimed:
@@ -42,7 +42,7 @@ class Errands:
         self._all[number] = Errand(host, hop, claimed)
 
     def end(self, number: int) -> Errand | None:
-        """The errand is over, and so are its claims."""
+        """End the errand and release its claims."""
         errand = self._all.pop(number, None)
         if errand:
             self.claimed.difference_update(errand.claimed)

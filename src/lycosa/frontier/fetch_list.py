@@ -1,10 +1,10 @@
-"""Fetch lists: the N best at one moment are fetched before anything is chosen again.
+"""Fetch lists: the N best URLs at one moment are fetched before any others are chosen.
 
-Strategies whose scores flow along links (OPIC, OTIE) choose that way. What is on the list waits in the queues like
-everything else, in a band above all others; the rest has to wait.
+Strategies whose scores flow along links (OPIC, OTIE) choose this way. URLs on the list are queued like all others, but
+in a band above them; the rest have to wait.
 """
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from lycosa.types import Band
 
 
 class FetchList:
-    """The URLs chosen last and not done yet."""
+    """The URLs of the current list that are not done yet."""
 
     def __init__(self, size: int, db: CrawlDb) -> None:
         self.size = size
-        self.places: dict[int, int] = {}  # from ids to ranks
+        self.places: dict[int, int] = {}  # from id to rank
         self._db = db
 
     def choose(self, hosts: Hosts, waits: Callable[[int, int], bool], now: float) -> list[float]:
-        """Put the best of all hosts on the list, due or not; their scores, best first."""
+        """Put the best URLs of all hosts on the list, due or not, and return their scores, best first."""
         heads = [(*head, host.id) for host in hosts.all if not host.closed and (head := host.queue.head(waits))]
         heapify(heads)
         chosen: list[tuple[int, int]] = []
@@ -48,11 +48,11 @@ class FetchList:
         return scores
 
     def strike(self, number: int) -> None:
-        """This one is done."""
+        """Remove a URL that is done."""
         self.places.pop(number, None)
 
     def load(self) -> None:
-        """The list a killed run had chosen; what it did of it is struck by the frontier."""
+        """Restore the list of a killed run; the frontier removes the URLs that are done."""
         self._place([*map(int, self._db.get("list").split())])
 
     def _place(self, numbers: list[int]) -> None:

@@ -1,10 +1,10 @@
-"""Keep hosts apart: one request at a time per host, the next one only when its delay is over.
+"""Per-host politeness: one request at a time per host, the next one only after its delay.
 
-A host is in one of four states: idle (nothing waits there), ready (may be asked now), resting (until `due_at`), busy
-(a request is under way). `Hosts` knows which ready host holds the best URL, and when the next resting one is due.
+A host is in one of four states: idle (nothing queued), ready (may be contacted now), resting (until `due_at`), busy (a
+request is in flight). `Hosts` knows which ready host has the best URL, and when the next resting one is due.
 """
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from lycosa.outcomes import UNASKED, UNREACHABLE
 from lycosa.types import Reply
 
 IDLE, READY, RESTING, BUSY = range(4)
-UNREACHABLE_BECAUSE = "unreachable"  # how the reason begins for which a host is closed that may be opened again
+UNREACHABLE_BECAUSE = "unreachable"  # prefix of the reason for closing a host that may be reopened
 
 
 class Host:
-    """One host: its queue and when it may be asked."""
+    """One host: its queue, and when it may be contacted."""
 
     __slots__ = (
         *("closed", "delay_s", "due_at", "failures", "id", "is_quick", "name", "offer", "pages", "queue"),
@@ -38,21 +38,21 @@ class Host:
         self.delay_s = 0.0
         self.failures = 0  # in a row
         self.pages = 0
-        self.closed = ""  # why nothing more is asked here
-        self.offer = (0, 0)  # its best URL as the ready heap knows it
-        self.is_quick = True  # is it back soon enough for others to wait until its better URLs are fetched?
+        self.closed = ""  # why no more requests are sent to this host
+        self.offer = (0, 0)  # its best URL as recorded in the ready heap
+        self.is_quick = True  # whether it is due again soon enough for others to wait for its better URLs
 
 
 class Hosts:
-    """All hosts of a crawl, ordered by what they offer now and by when they are due."""
+    """All hosts of a crawl, ordered by their best URLs and by when they are due."""
 
     def __init__(self, rules: config.Fetch, waits: Callable[[int, int], bool], most_per_domain: int = 0) -> None:
         self.rules = rules
         self.all: list[Host] = []
         self._crowds = Crowds(most_per_domain)
-        self._waits = waits  # does this id wait with this rank?
+        self._waits = waits  # whether this id is queued with this rank
         self._by_name: dict[str, Host] = {}
-        self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale ones are passed over
+        self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale entries are skipped
         self._resting: list[tuple[float, int]] = []
 
     def named(self, name: str) -> Host:
@@ -64,14 +64,14 @@ class Hosts:
         return host
 
     def admits(self, name: str) -> bool:
-        """Is the host known, or may it be?"""
+        """Whether the host is known or may be added."""
         return name in self._by_name or self._crowds.admits(name)
 
     def find(self, name: str) -> Host | None:
         return self._by_name.get(name)
 
     def push(self, host: Host, rank: int, ids: array[int], now: float, moved: bool = False) -> None:
-        """Let URLs wait at the host; `moved` if they waited there before with another rank."""
+        """Queue URLs at the host; `moved` if they were queued there before with another rank."""
         if moved:
             host.queue.move(rank, ids, self._waits)
         else:
@@ -83,7 +83,7 @@ class Hosts:
             self.settle(host, now)
 
     def take(self, now: float, floor: int = LOWEST) -> tuple[Host, int] | None:
-        """The best URL of all hosts that are due, if its rank is at least `floor`; its host is busy from now on."""
+        """Take the best URL of all hosts that are due, if its rank is at least `floor`, and mark its host as busy."""
         while self._resting and self._resting[0][0] <= now:
             host = self.all[heappop(self._resting)[1]]
             if host.state == RESTING:
@@ -103,11 +103,12 @@ class Hosts:
                 host.state = BUSY
                 host.queue.advance()
                 return host, number
-            self.settle(host, now)  # what it offered no longer waits: offer the next
+            self.settle(host, now)  # its offered URL is no longer queued: offer the next
         return None
 
     def _has_to_share(self, host: Host, now: float) -> bool:
-        """Does the host rest because another name of the same server was just asked? If not, it is its turn."""
+        """Whether the host must rest because another name of the same server was just contacted. If not, it may be
+        contacted now."""
         crowd = self._crowds.of(host.id, host.name)
         if crowd and crowd.due_at > now:
             host.state = RESTING
@@ -118,7 +119,7 @@ class Hosts:
         return False
 
     def settle(self, host: Host, now: float) -> None:
-        """Give a host that is not busy its place: idle, resting or ready."""
+        """Update the state of a host that is not busy: idle, resting or ready."""
         head = None if host.closed else host.queue.head(self._waits)
         if head is None:
             host.state = IDLE
@@ -130,7 +131,7 @@ class Hosts:
             self._offer(host, *head)
 
     def rest(self, host: Host, reply: Reply, now: float) -> None:
-        """The request is over: the host rests as its rules, its robots.txt, its speed and its answer ask."""
+        """End the request: the host rests as required by its rules, its robots.txt, its speed and its response."""
         rules = self.rules
         if reply.error in UNASKED and not reply.status:
             self.settle(host, now)
@@ -147,17 +148,17 @@ class Hosts:
             host.failures += 1
             if rules.give_up_after and host.failures >= rules.give_up_after:
                 host.closed = f"{UNREACHABLE_BECAUSE} ({reply.error})"
-        elif reply.error != "exhausted":  # in an outage of our own, what was counted before is taken back
+        elif reply.error != "exhausted":  # includes outages on our side: earlier failures no longer count
             host.failures = 0
         self.settle(host, now)
 
     def reopen(self, host: Host) -> None:
-        """Give a host that could not be reached one more try: another failure closes it again."""
+        """Try an unreachable host once more: another failure closes it again."""
         host.closed = ""
         host.failures = max(0, self.rules.give_up_after - 1)
 
     def next_due(self) -> float | None:
-        """When the first resting host may be asked; None if none rests."""
+        """When the next resting host is due; None if none is resting."""
         while self._resting and self.all[self._resting[0][1]].state != RESTING:
             heappop(self._resting)
         return self._resting[0][0] if self._resting else None

@@ -1,4 +1,4 @@
-"""When is it enough? Pages, relevant pages, seconds and recall, counted over all runs of a crawl."""
+"""Limits on pages, relevant pages, seconds and recall, counted over all runs of a crawl."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -7,7 +7,7 @@ from lycosa import config
 
 
 class Counts(Protocol):
-    """What a crawl has so far."""
+    """The totals of a crawl so far."""
 
     pages: int
     relevant: int
@@ -15,7 +15,8 @@ class Counts(Protocol):
 
 
 class Quota:
-    """Says whether one more may be asked. The page limit is exact: what is in flight counts as a page for the time."""
+    """Decides whether one more request is allowed. The page limit is exact: requests in flight count as pages until
+    they finish."""
 
     def __init__(
         self,
@@ -25,24 +26,24 @@ class Quota:
         started_at: float,
         recall: Callable[[], str] = lambda: "",
     ) -> None:
-        """`recall` says so when enough of the topic has been found; it must cost nothing."""
+        """`recall` returns a reason once enough of the topic has been found; it must be cheap to call."""
         self.limits = limits
         self.counts = counts
         self.recall = recall
         self.deadline = started_at + limits.seconds - spent_s if limits.seconds else None
 
     def remaining(self) -> int | None:
-        """Pages that may still be fetched; None without a limit."""
+        """Number of pages that may still be fetched; None if there is no limit."""
         return max(0, self.limits.pages - self.counts.pages) if self.limits.pages else None
 
     def admits(self, in_flight: int) -> bool:
         return not self.limits.pages or self.counts.pages + in_flight < self.limits.pages
 
     def reached(self, now: float) -> str:
-        """Which limit is reached; empty if none."""
+        """The limit that has been reached; empty if none."""
         if self.limits.pages and self.counts.pages >= self.limits.pages:
             return f"limit of {self.limits.pages} pages"
-        if self.limits.pages and self.counts.duplicates >= self.limits.pages:  # one page under addresses without end
+        if self.limits.pages and self.counts.duplicates >= self.limits.pages:  # one page under endless addresses
             return f"limit of {self.limits.pages} duplicates"
         if self.limits.relevant and self.counts.relevant >= self.limits.relevant:
             return f"limit of {self.limits.relevant} relevant pages"

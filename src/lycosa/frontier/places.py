@@ -1,6 +1,6 @@
-"""Which URL waits at which host: at its own, at the one it was led to, or at one that is closed for the time being."""
+"""Which URL waits at which host: its own, the one it was redirected to, or one that is temporarily closed."""
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections import Counter
@@ -18,12 +18,12 @@ from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.store.db import DONE, WAITING
 from lycosa.types import Deferred, Lease, Link, Origin, Reply
 
-CLOSED_S = 6 * 3_600.0  # after this time a host that could not be reached gets another try
+CLOSED_S = 6 * 3_600.0  # an unreachable host is tried again after this time
 _NAMED_BY_STRANGERS = (Origin.PAGE, Origin.SITEMAP)
 
 
 class Places:
-    """Moves URLs between the table's states and the queues of hosts, and keeps count."""
+    """Moves URLs between the states of the table and the queues of hosts, and counts them."""
 
     def __init__(self, table: UrlTable, hosts: Hosts, refused: Counter[str], focus: float) -> None:
         self.table = table
@@ -31,19 +31,19 @@ class Places:
         self.errands = Errands()
         self.focus = Focus(focus, self._ranks_at)
         self.list: FetchList | None = None
-        self.waiting = 0  # URLs at hosts that are not closed
+        self.waiting = 0  # number of URLs at hosts that are not closed
         self._refused = refused
-        self._closed: list[tuple[float, int]] = []  # when which host may be opened again
+        self._closed: list[tuple[float, int]] = []  # when each closed host may be reopened
 
     def rank(self, number: int) -> int:
-        """What orders a URL: its place on the list, else its priority."""
+        """What a URL is ordered by: its position on the fetch list, or else its priority."""
         return (self.list and self.list.places.get(number)) or self.table.rank(number)
 
     def waits(self, number: int, rank: int) -> bool:
         return self.table.states[number] == WAITING and self.rank(number) == rank
 
     def admit(self, link: Link, scope: Scope) -> Host | str:
-        """The host at which a new URL may wait, or why it may not."""
+        """The host at which to queue a new URL, or the reason for refusing it."""
         url = link.url
         if refusal := scope.refuses(url, link.depth):
             return refusal
@@ -58,14 +58,14 @@ class Places:
         return "trap-queries" if "?" in url and not scope.admits_query(url) else host
 
     def put(self, number: int, host: Host, now: float) -> None:
-        """Let a URL wait at a host."""
+        """Queue a URL at a host."""
         self.table.states[number] = WAITING
         self.waiting += not host.closed
         self.focus.add(host, self.table.rank(number))
         self.hosts.push(host, self.rank(number), array("I", [number]), now)
 
     def lease(self, number: int, host: Host, now: float) -> Lease:
-        """Take a URL from the host it waits at, with what is known of its errand."""
+        """Take a URL from the queue of its host, along with what is known of its errand."""
         self.table.states[number] = LEASED
         self.waiting -= 1
         self.focus.began(host, self.table.rank(number), now)
@@ -73,7 +73,7 @@ class Places:
         return Lease(link, errand.hop, errand.host.name) if errand else Lease(link)
 
     def send(self, number: int, deferred: Deferred, now: float) -> None:
-        """Let a link wait again: at the host its redirect or its robots.txt has led to, else at its own."""
+        """Queue a link again: at the host its redirect or robots.txt leads to, or else at its own."""
         there, home = self.hosts.named(urls.host(deferred.at)), self.hosts.named(urls.host(deferred.reply.link.url))
         if deferred.hop or there is not home:
             self.errands.send(number, there, deferred.hop)
@@ -82,18 +82,18 @@ class Places:
         self.put(number, there, now)
 
     def finish(self, number: int, reply: Reply, now: float) -> None:
-        """The link is done, and with it what its redirects reached."""
+        """Mark the link as done, along with the URL its redirects reached."""
         self._strike(number)
         for url in sorted({exchange.url for exchange in reply.exchanges if exchange.url != reply.link.url}):
             self.reached(url, number)
         errand = self.errands.end(number)
-        if errand and reply.url in errand.claimed:  # even if it could not be fetched, or may not: that is settled too
+        if errand and reply.url in errand.claimed:  # also settled if it could not or must not be fetched
             self.reached(reply.url, number)
         if errand:
             self._release(number, reply.link.depth, errand, now)
 
     def reached(self, url: str, source: int) -> None:
-        """A redirect led here: the URL is known and done."""
+        """Mark a URL reached by a redirect as known and done."""
         number = self.table.number(url)
         if not number:
             self.table.insert(Link(url), source, 0.0, DONE)
@@ -105,7 +105,7 @@ class Places:
             self._strike(number)
 
     def drop(self, number: int, now: float) -> None:
-        """Take a URL that waits out of its queue. On disk it goes on waiting."""
+        """Remove a URL from its queue. On disk it remains queued."""
         errand = self.errands.end(number)
         host = errand.host if errand else self.hosts.named(self.table.host_of(number))
         self.table.states[number] = DONE
@@ -117,8 +117,8 @@ class Places:
             self._release(number, self.table.take(number).depth, errand, now)
 
     def close(self, host: Host, now: float) -> None:
-        """Nothing more is fetched at this host: what waits there no longer counts, until the host is opened again.
-        Links that wait there on an errand go home and start again."""
+        """Stop fetching from this host: URLs queued there no longer count until the host is reopened. Links that wait
+        there on an errand return to their own host and start again."""
         self.focus.ended(host, inf, now)
         left = sorted(host.queue.waiting(self.waits))
         host.queue = type(host.queue)()
@@ -138,7 +138,7 @@ class Places:
             heappush(self._closed, (now + CLOSED_S, host.id))
 
     def reopen(self, now: float) -> None:
-        """Give hosts another try that could not be reached, if that is long enough ago."""
+        """Try unreachable hosts again after a sufficiently long time."""
         while self._closed and self._closed[0][0] <= now:
             host = self.hosts.all[heappop(self._closed)[1]]
             self.hosts.reopen(host)
@@ -147,12 +147,12 @@ class Places:
             self.hosts.settle(host, now)
 
     def unreachable(self) -> dict[str, int]:
-        """Hosts that could not be reached, and how many URLs wait there."""
+        """Hosts that could not be reached, each with its number of queued URLs."""
         closed = (host for host in self.hosts.all if host.closed.startswith(UNREACHABLE_BECAUSE))
         return {host.name: count for host in closed if (count := len(host.queue.waiting(self.waits)))}
 
     def _release(self, source: int, depth: int, errand: Errand, now: float) -> None:
-        """What a redirect claimed and did not reach waits in its own right."""
+        """Queue URLs that a redirect claimed but did not reach."""
         for url in errand.claimed:
             number = self.table.number(url)
             if not number:

@@ -1,4 +1,4 @@
-"""A priority is a band and a score. Folded into one whole number, a rank, it is cheap to compare and to keep."""
+"""A priority is a band and a score. Encoded as one integer, a rank, it is cheap to compare and to store."""
 
 import struct
 
@@ -12,8 +12,8 @@ _as_float, _as_bits = struct.Struct("<d"), struct.Struct("<Q")
 
 
 def rank_of(score: float, band: int = Band.FOUND) -> int:
-    """Ascending with the band, and within a band with the score."""
-    bits: int = _as_bits.unpack(_as_float.pack(score or 0.0))[0]  # zero has two forms, and must have one rank
+    """Increases with the band, and within a band with the score."""
+    bits: int = _as_bits.unpack(_as_float.pack(score or 0.0))[0]  # zero and minus zero must have the same rank
     return band << _SCORE_BITS | bits ^ (_ONES if bits & _SIGN else _SIGN)
 
 

@@ -1,14 +1,14 @@
-"""What waits at one host: URL ids, highest rank first, first found first among equals.
+"""The queue of one host: URL ids, highest rank first, first found first among equals.
 
-Links of one page that go to the same host with the same rank wait as one run, so a page costs a handful of heap
-operations instead of one per link, and a waiting URL about twelve bytes. The order is exact all the same: a run is
-keyed by its next id, so runs of equal rank interleave by id.
+Links of one page that go to the same host with the same rank are queued as one run, so a page costs a handful of heap
+operations instead of one per link, and a queued URL about twelve bytes. The order is still exact: a run is keyed by its
+next id, so runs of equal rank interleave by id.
 
-A key is one whole number, made of rank and id: where each URL has a rank of its own, a heap of tuples would take three
-times the memory.
+A key is one integer, composed of rank and id: where each URL has its own rank, a heap of tuples would take three times
+the memory.
 """
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections.abc import Callable, Sequence
@@ -16,32 +16,33 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 from lycosa.frontier.priority import NEVER, band_of, rank_of, score_of
 
-_FEW = 8  # stale entries that each queue may have: there may be very many queues
+_FEW = 8  # stale entries that each queue may have; there may be very many queues
 _ALONE: array[int] = array("I")
 _ID_BITS = 32
 _IDS = (1 << _ID_BITS) - 1
 
 
 class HostQueue:
-    """A heap of runs. An id that was taken, or waits with another rank by now, is passed over when it comes up."""
+    """A heap of runs. An id that was taken, or is now queued with another rank, is skipped when it comes up."""
 
     __slots__ = ("_heap", "_left_behind", "_runs", "_size")
 
     def __init__(self) -> None:
-        self._heap: list[int] = []  # a key for each run
+        self._heap: list[int] = []  # one key per run
         self._runs: dict[
             int, tuple[array[int], int]
-        ] = {}  # by key: its ids and where the next stands; not if it is one
+        ] = {}  # by key: its ids and the position of the next; single ids have no entry
         self._size = 0
-        self._left_behind = 0  # entries that a change of rank has made stale
+        self._left_behind = 0  # number of entries made stale by a change of rank
 
     def push(self, rank: int, ids: Sequence[int]) -> None:
-        """`ids` in ascending order."""
+        """Queue `ids`, which must be in ascending order."""
         for key in self._keys(rank, ids):
             heappush(self._heap, key)
 
     def _keys(self, rank: int, ids: Sequence[int]) -> Sequence[int]:
-        """The key of a new run: of each id by itself if there is such a run already, whose ids left and came back."""
+        """The key of a new run; if that run already exists, because its ids were removed and came back, one key per
+        id."""
         self._size += len(ids)
         key = _key(rank, ids[0])
         if len(ids) == 1:
@@ -52,19 +53,19 @@ class HostQueue:
         return (key,)
 
     def move(self, rank: int, ids: Sequence[int], waits: Callable[[int, int], bool]) -> None:
-        """The same for ids that wait here already, with another rank."""
+        """Like `push`, for ids that are already queued here with another rank."""
         self.push(rank, ids)
         self._left_behind += len(ids)
         if self._left_behind > max(_FEW, self._size // 2):
             self._tidy(waits)
 
     def _tidy(self, waits: Callable[[int, int], bool]) -> None:
-        """Drop what no longer waits: where scores add up, each change leaves an entry behind that never comes up."""
+        """Discard stale entries: where scores add up, each change leaves behind an entry that never comes up."""
         kept = [(rank, [number for number in ids if waits(number, rank)]) for rank, ids in self._all()]
         self._fill([(rank, ids) for rank, ids in kept if ids])
 
     def _all(self) -> list[tuple[int, Sequence[int]]]:
-        """Ranks and ids that may wait here, run by run."""
+        """Ranks and ids that may be queued here, by run."""
         runs, found = dict(self._runs), list[tuple[int, Sequence[int]]]()
         for key in self._heap:
             ids, at = runs.pop(key, (None, 0))
@@ -77,7 +78,8 @@ class HostQueue:
         heapify(self._heap)
 
     def head(self, waits: Callable[[int, int], bool]) -> tuple[int, int] | None:
-        """Minus the rank and the id of the best that still waits, or None; `waits(id, rank)` knows."""
+        """Minus the rank, and the id, of the best entry that is still queued according to `waits(id, rank)`; None if
+        there is none."""
         heap = self._heap
         while heap:
             key = heap[0]
@@ -88,7 +90,7 @@ class HostQueue:
         return None
 
     def advance(self) -> None:
-        """Pass over the head."""
+        """Skip the head."""
         self._size -= 1
         key = self._heap[0]
         ids, at = self._runs.pop(key, (_ALONE, 0))
@@ -99,24 +101,24 @@ class HostQueue:
         following = key - ids[at - 1] + ids[at]
         heapreplace(self._heap, following)
         if at + 1 < len(ids):
-            if following in self._runs:  # another run goes on there: the rest goes on one by one
+            if following in self._runs:  # another run continues there: queue the remaining ids one by one
                 for number in ids[at + 1 :]:
                     heappush(self._heap, key - ids[at - 1] + number)
             else:
                 self._runs[following] = ids, at
 
     def scale(self, factor: float, below: int) -> None:
-        """Multiply the scores of all bands below one; the order stays."""
+        """Multiply the scores of all bands below the given one; the order does not change."""
         scaled = ((rank_of(score_of(rank) * factor, band_of(rank)), rank, ids) for rank, ids in self._all())
         self._fill([(new if band_of(rank) < below else rank, ids) for new, rank, ids in scaled])
 
     def waiting(self, waits: Callable[[int, int], bool]) -> set[int]:
-        """All ids that wait here; `waits(id, rank)` knows."""
+        """All ids queued here, according to `waits(id, rank)`."""
         return {number for rank, ids in self._all() for number in ids if waits(number, rank)}
 
 
 def _key(rank: int, number: int) -> int:
-    """The higher the rank, the lower the key; among equals, the lower the number."""
+    """The higher the rank, the lower the key; among equals, the lower the id, the lower the key."""
     return (NEVER - rank) << _ID_BITS | number
 
 

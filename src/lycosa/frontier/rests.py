@@ -1,4 +1,4 @@
-"""Hosts as crawl.db keeps them: how long each rests, so that a restart is as polite as if nothing had happened."""
+"""Stores in crawl.db how long each host rests, so that a restarted crawl is as polite as one that never stopped."""
 
 from collections.abc import Callable
 
@@ -8,17 +8,17 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.host_rows import HostRow, HostRows
 
 FULL = "max_pages_per_host"  # why a host is closed
-UNSAVED_S = 0.5  # a rest may be longer than its host's delay by so much before it has to be saved at once
+UNSAVED_S = 0.5  # a rest that exceeds the host's delay by more than this is saved at once
 _SAVED_AT = "saved_at"
 
 
 def least_rest_s(delay_s: float) -> float:
-    """How long a host rests after a restart: what was in flight, and what was not saved, is not known."""
+    """The minimum rest of a host after a restart, as requests in flight and unsaved changes are unknown."""
     return delay_s + UNSAVED_S if delay_s else 0.0
 
 
 class Rests:
-    """Writes a host after each of its replies, and reads them all at the start."""
+    """Writes a host after each of its replies, and reads all hosts at the start."""
 
     def __init__(self, db: CrawlDb, now: Callable[[], float]) -> None:
         self._db = db
@@ -29,8 +29,8 @@ class Rests:
         self._rows.write(HostRow(host.name, host.due_at, host.delay_s, host.failures, host.pages, host.closed))
 
     def load(self, hosts: Hosts, most_pages: int) -> None:
-        """A host rests no longer than when it was saved, even if the clock has been set back since. One that could not
-        be reached gets one more try."""
+        """Restore all hosts. A host rests no longer than when it was saved, even if the clock has been set back since.
+        An unreachable host is tried once more."""
         now = self._now()
         set_back_s = max(0.0, float(self._db.get(_SAVED_AT, "0")) - now)
         for name, due_at, delay_s, failures, pages, closed in self._rows.all():

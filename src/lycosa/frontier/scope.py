@@ -1,4 +1,4 @@
-"""Which URLs may be asked at all: domains, hosts, patterns, depth, and the smell of a trap."""
+"""Which URLs may be fetched at all: rules on domains, hosts, patterns and depth, and detection of traps."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from lycosa.errors import ConfigError
 
 
 class Scope:
-    """Says of a URL why it may not be asked; the empty string lets it pass."""
+    """Returns the reason why a URL may not be fetched; empty if it may."""
 
     def __init__(self, rules: config.Scope) -> None:
         self.rules = rules
@@ -17,21 +17,21 @@ class Scope:
         self._exclude = [_pattern(text) for text in rules.exclude]
         self._host_refusals: dict[str, str] = {}
         self._queries: Counter[int] = Counter()
-        # most URLs of most crawls pass by these alone
+        # these checks suffice for most URLs of most crawls
         self._suffixes = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
         if rules.sitemaps:
-            self._suffixes -= {"gz"}  # they are packed more often than not
+            self._suffixes -= {"gz"}  # sitemaps are usually compressed
         self._is_open = not (rules.domains or rules.hosts or rules.exclude)
         self._most_depth = rules.max_depth or 1_000_000_000
         self._few_slashes = rules.max_repeats + 2
 
     def exclude(self, pattern: re.Pattern[str]) -> None:
-        """Refuse from now on what the pattern is found in, in addition to what crawl.toml excludes."""
+        """From now on, also refuse URLs that match the pattern, in addition to the exclusions in crawl.toml."""
         self._exclude.append(pattern)
         self._is_open = False
 
     def refuses(self, url: str, depth: int = 0) -> str:
-        """For any URL: a link, a seed, a redirect."""
+        """Why a URL is refused, whether a link, a seed or a redirect; empty if it is not."""
         rules = self.rules
         if "." in url[-7:] and self._is_file(url):
             return "suffix"
@@ -50,12 +50,12 @@ class Scope:
         return ""
 
     def _is_file(self, url: str) -> bool:
-        """Does the path, not the host and not the query, end like a file that is no page?"""
+        """Whether the path, not the host or the query, has the suffix of a file that is not a page."""
         path = url.partition("?")[0] if "?" in url else url
-        return path.rpartition(".")[2].lower() in self._suffixes  # a dot of the host has a slash behind it
+        return path.rpartition(".")[2].lower() in self._suffixes  # after a dot in the host name there is always a slash
 
     def admits_query(self, url: str) -> bool:
-        """Count one more different query to the URL's path; False when there are too many of them."""
+        """Count a new query for the URL's path; False if there are too many."""
         path, mark, _ = url.partition("?")
         if not mark:
             return True
@@ -80,7 +80,7 @@ class Scope:
 
 
 def _name(text: str, key: str) -> str:
-    """A host or domain as a person writes it, in the form it has inside canonical URLs."""
+    """Convert a host or domain as typed by a user to its form in canonical URLs."""
     url = urls.from_person(text)
     if "://" in text:
         name = (urls.hostname(url) if key == "domains" else urls.host(url)) if url else "example.org"

@@ -1,4 +1,4 @@
-"""How a frontier stands, told to people."""
+"""The state of a frontier, described for users."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Outlook(Struct, frozen=True):
-    """Counts at one moment; `ended` says why the crawl is over."""
+    """Counts at one moment; `ended` is the reason why the crawl is over."""
 
     known: int
     waiting: int
@@ -17,17 +17,17 @@ class Outlook(Struct, frozen=True):
     next_due: float | None
     refused: dict[str, int]
     ended: str
-    held_back: int = 0  # hosts that are due, but have nothing good enough while better ones rest
-    no_network_since: float | None = None  # when our own network was found to be down; None while it is not
-    no_answer_since: float | None = None  # since when no host has answered, if that may be the hosts' fault
+    held_back: int = 0  # hosts that are due, but have no URL good enough while better hosts rest
+    no_network_since: float | None = None  # when a network outage on our side was detected; None if there is none
+    no_answer_since: float | None = None  # when hosts stopped responding, if the hosts may be the cause
     next_try: float | None = None  # when the network is tried again
-    last_failure: str = ""  # who did not answer, and why
+    last_failure: str = ""  # which host did not respond, and why
     paused: bool = False
-    status: str = ""  # one sentence: why little or nothing happens; empty if enough does
+    status: str = ""  # one sentence: why little or nothing happens; empty if all is well
 
 
 def status_of(outlook: Outlook) -> str:
-    """Why it ended, or what it waits for."""
+    """Why the crawl ended, or what it is waiting for."""
     if outlook.ended:
         return outlook.ended
     if outlook.no_network_since:

@@ -1,6 +1,7 @@
-"""Every URL the crawl knows: id, score, band and state in compact arrays. Its text stays in crawl.db until its turn."""
+"""All URLs known to the crawl: id, score, band and state in compact arrays. The text stays in crawl.db until it is
+needed."""
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections.abc import Iterator
@@ -14,11 +15,11 @@ from lycosa.store.db import DONE, WAITING
 from lycosa.store.url_rows import Known, UrlRows
 from lycosa.types import Band, Graph, Link
 
-LEASED = 3  # in memory only: on disk a URL in flight still waits
+LEASED = 3  # in memory only: on disk, a URL in flight is still queued
 
 
 class UrlTable:
-    """Ids count from 1 in the order of discovery; `scores`, `bands` and `states` are indexed by them."""
+    """Ids start at 1, in the order of discovery, and index `scores`, `bands` and `states`."""
 
     def __init__(self, rows: UrlRows) -> None:
         self.ids: dict[int, int] = {}  # by `urls.key`
@@ -26,20 +27,20 @@ class UrlTable:
         self.bands = array("B", [0])
         self.states = array("B", [DONE])
         self._rows = rows
-        self._edges: tuple[array[int], array[int]] | None = None  # kept once somebody has asked for them
+        self._edges: tuple[array[int], array[int]] | None = None  # cached once requested
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def number(self, url: str) -> int:
-        """The id of a known URL, else 0."""
+        """The id of a known URL, or 0."""
         return self.ids.get(urls.key(url), 0) if url else 0
 
     def rank(self, number: int) -> int:
         return rank_of(self.scores[number], self.bands[number])
 
     def enter(self, key: int, score: float, band: int, state: int) -> int:
-        """Give a new URL its id; its row is for the caller to write."""
+        """Assign an id to a new URL; the caller writes its row."""
         number = self.ids[key] = len(self.scores)
         self.scores.append(score)
         self.bands.append(band)
@@ -47,7 +48,7 @@ class UrlTable:
         return number
 
     def insert(self, link: Link, source: int, score: float, state: int) -> int:
-        """Enter a new URL and write its row. In flight it still waits on disk."""
+        """Add a new URL and write its row. On disk, a URL in flight is still queued."""
         number = self.enter(urls.key(link.url), score, Band.FOUND, state)
         on_disk = WAITING if state == LEASED else state
         row = (number, link.url, source, link.anchor, link.depth, score, on_disk, int(Band.FOUND), int(link.origin))
@@ -55,7 +56,7 @@ class UrlTable:
         return number
 
     def load(self) -> Iterator[Known]:
-        """Read all rows, and hand them out."""
+        """Read all rows, and yield them."""
         for known in self._rows.all():
             self.ids[urls.key(known.url)] = known.number
             self.scores.append(known.score)
@@ -74,7 +75,7 @@ class UrlTable:
         return urls.host(self._rows.url(number))
 
     def found_on(self, number: int) -> dict[int, str]:
-        """The ids and hosts of what waits with a score that this page gave it."""
+        """Ids and hosts of the queued URLs whose score comes from this page."""
         found = self._rows.found_on(number)
         return {number: urls.host(url) for number, url in found if self.states[number] == WAITING}
 
@@ -88,7 +89,7 @@ class UrlTable:
             self._edges[1].extend(batch.targets)
 
     def graph(self) -> Graph:
-        """Copies: whoever analyses them takes a while, and the crawl goes on."""
+        """Copies, because analysing them takes a while and the crawl continues."""
         if self._edges is None:
             self._edges = array("I"), array("I")
             for source, targets in self._rows.links():

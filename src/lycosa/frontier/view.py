@@ -1,6 +1,6 @@
-"""What a strategy may know of the crawl: a window on the frontier through which nothing can be changed."""
+"""A strategy's read-only view of the frontier."""
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from lycosa.types import Graph
 
 
 class FrontierView:
-    """Known URLs have ids, counted from 1."""
+    """Known URLs have ids, starting at 1."""
 
     def __init__(self, table: UrlTable, scope: Scope, notes: CrawlDb) -> None:
         self.notes = notes

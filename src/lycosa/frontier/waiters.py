@@ -1,4 +1,5 @@
-"""Who waits for the frontier is woken, never polls: by a change, or by a timer set for the next moment that matters."""
+"""Tasks waiting for the frontier are woken instead of polling: by a change, or by a timer set for the next relevant
+moment."""
 
 import asyncio
 from collections import deque
@@ -7,7 +8,7 @@ from lycosa.types import Clock, Timer
 
 
 class Waiters:
-    """Those who wait, and the one timer that is set for them."""
+    """The waiting tasks, and the single timer set for them."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -26,7 +27,7 @@ class Waiters:
         self.wake(len(self._waiters))
 
     async def wait(self, *until: float | None) -> None:
-        """Until somebody is woken, or the first of these moments has come."""
+        """Wait until woken, or until the earliest of these moments."""
         times = [when for when in until if when is not None]
         if times and (self._timer is None or min(times) < self._timer_at):
             if self._timer:

@@ -1,6 +1,6 @@
-"""Search engines behind one question: which URLs for this query, inside this site, at most k?
+"""Search engines behind one interface: at most k URLs for a query, restricted to a site.
 
-An engine answers or raises EngineFailure; who asks, how often and what happens then is the ledger's business.
+An engine returns a result or raises EngineFailure; rate limits and error handling are up to the ledger.
 """
 
 import re
@@ -24,30 +24,30 @@ ENGINES = ("local", "searxng", "template")
 
 
 class Search(Struct, frozen=True, forbid_unknown_fields=True):
-    """The [search] section: whom to ask for more links when the frontier runs dry, and how often."""
+    """The [search] section: which engine to query for more links when the frontier runs dry, and how often."""
 
-    engine: str = ""  # one of ENGINES, or of another package; empty: no search
+    engine: str = ""  # one of ENGINES, or from another package; empty: no search
     url: str = ""  # searxng: its address; template: any address with {query}, {site}, {k}
-    path: str = "results[].url"  # template: where the URLs stand in the JSON answer
-    headers: dict[str, str] = {}  # sent with each query, as an engine's key
-    pages: str = ""  # local: a folder of pages or a WARC that is searched
-    site: str = ""  # restrict queries to it; empty: to the only domain or host of the scope, if it has just one
-    alpha: Positive = 10  # decreases in a row that start a search
+    path: str = "results[].url"  # template: the path of the URLs in the JSON response
+    headers: dict[str, str] = {}  # sent with each query, for example an API key
+    pages: str = ""  # local: a folder of pages or a WARC to search
+    site: str = ""  # restricts queries; empty: the domain or host of the scope, if there is exactly one
+    alpha: Positive = 10  # consecutive decreases that trigger a search
     queries_per_page: Positive = 10
     results: Annotated[int, Meta(ge=1, le=100)] = 10
-    min_words: Positive = 1  # of a piece of a title
-    per_day: Whole = 1_000  # queries; 0: no limit
+    min_words: Positive = 1  # minimum length of a piece of a title
+    per_day: Whole = 1_000  # maximum number of queries; 0: no limit
     delay_s: Seconds = 1.0  # between two queries
     timeout_s: Seconds = 10.0
-    max_bytes: Positive = 2_000_000  # of an answer
-    backoff_s: Seconds = 60.0  # after a failure, doubled with each further one
-    rest_after: Positive = 5  # failures in a row
-    rest_s: Seconds = 3_600.0  # how long an engine is left alone then
+    max_bytes: Positive = 2_000_000  # per response
+    backoff_s: Seconds = 60.0  # after a failure, doubled after each further one
+    rest_after: Positive = 5  # consecutive failures
+    rest_s: Seconds = 3_600.0  # how long an engine is then left alone
     proxy: str = ""
 
 
 class EngineFailure(Exception):
-    """No answer that could be used; `wait_s`: the engine asked to be left alone so long."""
+    """No usable response; `wait_s`: how long the engine asked us to wait."""
 
     def __init__(self, kind: str, wait_s: float = 0.0) -> None:
         super().__init__(kind)
@@ -61,7 +61,8 @@ class Engine(Protocol):
 
 
 class JsonEngine:
-    """Any engine that answers a GET with JSON: the address is a template, the URLs stand at a path in the answer."""
+    """Any engine that responds to a GET with JSON: the address is a template, and the URLs are at a path in the
+    response."""
 
     def __init__(self, template: str, path: str, rules: Search, user_agent: str) -> None:
         self.template = template
@@ -92,14 +93,14 @@ class JsonEngine:
             raise EngineFailure("the answer is no JSON") from None
 
     def address(self, query: str, site: str, k: int) -> str:
-        """Where `{site}` has no place of its own, the query says it as people do."""
+        """If the template has no `{site}`, the site is added to the query, as users do."""
         if site and "{site}" not in self.template:
             query = f"{query} site:{site}"
         values = {"{query}": quote(query, safe=""), "{site}": quote(site, safe=""), "{k}": str(k)}
         return re.sub(r"\{(?:query|site|k)\}", lambda found: values[found[0]], self.template)
 
     async def _ask(self, url: URL) -> bytes:
-        """Redirects are not followed: an engine that moved is a matter for the user."""
+        """Redirects are not followed: if an engine has moved, the user must decide."""
         async with self._session.get(url, allow_redirects=False, proxy=self.rules.proxy or None) as answer:
             if answer.status != 200:
                 wait = answer.headers.get("Retry-After", "")
@@ -114,7 +115,7 @@ class JsonEngine:
 
 
 def _at(value: Any, path: str) -> Iterator[str]:
-    """The strings at a path like `items[].link`: names with dots between them, [] for each of a list."""
+    """The strings at a path such as `items[].link`: names separated by dots, [] for each element of a list."""
     if not path:
         if isinstance(value, str):
             yield value
@@ -131,7 +132,8 @@ ReadPages = Callable[[Path], Iterable[tuple[str, Page]]]
 
 
 class LocalEngine:
-    """Full-text search over pages that lie on disk: for tests, and for the lab, whose recorded webs no engine knows."""
+    """Full-text search over pages on disk: for tests, and for the lab, whose recorded webs no real engine has
+    indexed."""
 
     def __init__(self, pages: Path, read_pages: ReadPages) -> None:
         self.pages = pages
@@ -146,7 +148,7 @@ class LocalEngine:
         for name in ("title", "text"):
             schema = schema.add_text_field(name, tokenizer_name="en_stem")
         self._index = tantivy.Index(schema.add_text_field("site", tokenizer_name="raw").build())
-        writer = self._index.writer(50_000_000, num_threads=1)  # one thread: the order of equals is always the same
+        writer = self._index.writer(50_000_000, num_threads=1)  # one thread: ties are always in the same order
         for url, page in self._read_pages(self.pages):
             sites = list(_sites(urls.hostname(url))) if "://" in url else []
             writer.add_document(tantivy.Document(url=url, title=page.title, text=page.text, site=sites))
@@ -155,8 +157,8 @@ class LocalEngine:
         self._index.reload()
 
     async def search(self, query: str, site: str, k: int) -> list[str]:
-        """Pages with all words of the query, the best first."""
-        terms = words(query)  # no signs are left, so nothing reads as an operator
+        """Pages that contain all words of the query, best first."""
+        terms = words(query)  # punctuation is removed, so nothing is read as an operator
         if not terms:
             return []
         wanted = self._index.parse_query(" ".join(terms), ["title", "text"], conjunction_by_default=True)
@@ -173,7 +175,7 @@ class LocalEngine:
 
 
 def _sites(host: str) -> Iterator[str]:
-    """The host and every domain it lies in."""
+    """The host and all its parent domains."""
     yield host
     while "." in host:
         host = host.partition(".")[2]
@@ -181,7 +183,7 @@ def _sites(host: str) -> Iterator[str]:
 
 
 def make_engine(rules: Search, user_agent: str, folder: Path, read_pages: ReadPages) -> Engine:
-    """The engine that the [search] section names."""
+    """The engine named in the [search] section."""
     if rules.engine == "local":
         if not rules.pages:
             raise ConfigError("search.pages", "the local engine needs a folder of pages or a WARC")
@@ -200,6 +202,6 @@ def make_engine(rules: Search, user_agent: str, folder: Path, read_pages: ReadPa
 
 
 def site_of(rules: Search, domains: list[str], hosts: list[str]) -> str:
-    """Where to search: as the user says, else the only domain or host of the scope; empty: everywhere."""
+    """Where to search: as configured, or else the only domain or host of the scope; empty: everywhere."""
     named = [*domains, *hosts]
     return rules.site or (urls.hostname(found) if len(named) == 1 and (found := urls.from_person(named[0])) else "")

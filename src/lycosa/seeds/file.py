@@ -1,4 +1,4 @@
-"""Where a crawl starts: the URLs in crawl.toml, or in a file with one URL a line and # for comments."""
+"""Reads seeds: URLs in crawl.toml, or in a file with one URL per line and # for comments."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +8,7 @@ from lycosa.errors import ConfigError
 
 
 def read_seeds(seeds: list[str] | str, folder: Path, key: str = "seeds") -> tuple[list[str], list[str]]:
-    """Canonical URLs, each once, and a line for each seed that is no URL, saying where it stands; `key` is the name of
+    """Canonical URLs, without duplicates, and a line for each invalid seed that says where it is; `key` is the name of
     the list or file in crawl.toml."""
     if isinstance(seeds, str):
         return _sift((f"{seeds}, line {number}", text) for number, text in _lines(folder / seeds, key))

@@ -1,7 +1,7 @@
-"""Ask an engine with care: nothing twice, so many queries a day, and not at all while it is in trouble.
+"""Queries an engine responsibly: no query twice, a daily limit, and none while the engine is failing.
 
-What was asked and what came is kept in crawl.db, with the count of the day and the rest an engine was given, so that a
-restart neither asks again nor asks too early.
+Queries and results are stored in crawl.db, together with the daily count and the end of an engine's rest, so that after
+a restart no query is repeated or sent too early.
 """
 
 import asyncio
@@ -16,22 +16,22 @@ from lycosa.store.searches import Searches
 from lycosa.types import Clock
 
 _DAY_S = 86_400
-_KEY = "search"  # in the table meta
+_KEY = "search"  # key in the table meta
 _MOST_FAILED = 100_000
 
 
 class Account(msgspec.Struct):
-    """How we stand with the engine."""
+    """The state of our use of the engine."""
 
     day: int = 0
     asked: int = 0  # on that day
-    failures: int = 0  # in a row
+    failures: int = 0  # consecutive
     rests_until: float = 0.0
-    trouble: str = ""  # what failed last
+    trouble: str = ""  # the last failure
 
 
 class Ledger:
-    """An engine that remembers; a failure is an empty answer and a rest."""
+    """An engine with a memory; a failure gives an empty result and makes the engine rest."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class Ledger:
         self._clock = clock
         self._is_paused = is_paused
         self._next_at = 0.0
-        self._failed: set[str] = set()  # queries that brought no answer are not tried again in this run
+        self._failed: set[str] = set()  # failed queries are not retried in this run
 
     async def open(self) -> None:
-        """After the database is open."""
+        """Call after opening the database."""
         self._searches.open()
         if text := self._db.get(_KEY):
             self.account = msgspec.json.decode(text, type=Account)
@@ -62,18 +62,19 @@ class Ledger:
         await self.engine.close()
 
     def ready(self) -> bool:
-        """May the engine be queried: is it not resting, is the crawl not paused, are queries left for the day?"""
+        """Whether the engine may be queried: it is not resting, the crawl is not paused, and the daily limit is not
+        reached."""
         now, account = self._clock.now(), self.account
         left = not self._rules.per_day or account.day != int(now // _DAY_S) or account.asked < self._rules.per_day
         return left and now >= account.rests_until and not self._is_paused()
 
     def knows(self, query: str, site: str) -> bool:
-        """Was this asked before?"""
+        """Whether this query was sent before."""
         key = _key(query, site)
         return key in self._failed or key in self._searches
 
     async def search(self, query: str, site: str, k: int) -> list[str]:
-        """The answer, from memory if it was asked before; nothing if the engine may not be asked or fails."""
+        """The result, from memory if the query was sent before; empty if the engine may not be queried or fails."""
         key = _key(query, site)
         known = self._searches.get(key)
         if known is not None:
@@ -89,11 +90,11 @@ class Ledger:
             return []
         self.account.failures, self.account.trouble = 0, ""
         self._searches.put(key, found, self._clock.now())
-        self._write(commit=False)  # with the links that are made of it, or a kill would lose them
+        self._write(commit=False)  # committed with the links from the result, which a kill would lose otherwise
         return found
 
     async def _pause(self) -> None:
-        """Until the next query is due."""
+        """Wait until the next query is due."""
         if self._clock.now() < self._next_at:
             due = asyncio.Event()
             timer = self._clock.call_at(self._next_at, due.set)
@@ -103,7 +104,7 @@ class Ledger:
                 timer.cancel()
 
     def _count(self) -> None:
-        """Before the engine is asked: a kill in between must not make the query free."""
+        """Count before the query is sent, so that it also counts if the process is killed."""
         now, account = self._clock.now(), self.account
         if account.day != int(now // _DAY_S):
             account.day, account.asked = int(now // _DAY_S), 0
@@ -124,7 +125,7 @@ class Ledger:
         self._write()
 
     def _write(self, commit: bool = True) -> None:
-        """At once, as a rule: whenever somebody waits all visits are whole, so a commit is safe here."""
+        """Usually commits at once: while a task is waiting all visits are complete, so a commit is safe here."""
         self._db.put(_KEY, msgspec.json.encode(self.account).decode())
         if commit:
             self._db.commit()

@@ -1,7 +1,8 @@
-"""What to ask a search engine? Pieces of the titles that a page lists, or else the telling words of relevant pages.
+"""Makes search queries: from pieces of the titles that a page lists, or else from the characteristic words of relevant
+pages.
 
-A whole title finds the page it was taken from and little else, so it is cut at the most frequent words of the Web into
-pieces that other pages share (Publication Spider, 2007).
+A whole title finds little but the page it was taken from, so it is cut at the most frequent words of the Web into
+pieces that also occur on other pages (Publication Spider, 2007).
 """
 
 import re
@@ -17,7 +18,7 @@ FREQUENT = frozenset(
     "the a to of and in s for on this is by with or at all are from e you be that not an as home it i have if new t"
     " your page about com information will can more".split()
 )
-MOST_BYTES = 1_000_000  # of a page that is looked through for lists
+MOST_BYTES = 1_000_000  # of a page searched for lists
 _MOST_ITEMS = 1_000
 _MOST_CHARS = 1_000  # of an item: no citation is longer
 _LEAST, _MOST = 15, 250  # characters of a title
@@ -37,25 +38,25 @@ _BEFORE_SIGN = re.compile(r"\s+([.,;:)\]”])")
 
 
 class Note(Struct, frozen=True):
-    """What is remembered of a relevant page, to make queries of."""
+    """What is stored of a relevant page to make queries from."""
 
     title: str
-    why: Mapping[str, float] = {}  # what spoke for it, the most telling first
+    why: Mapping[str, float] = {}  # terms in its favour, most characteristic first
     words: Sequence[str] = ()  # of its text
 
 
 def list_items(body: bytes) -> list[str]:
-    """The text of every list item of an HTML page, without that of the lists inside it."""
+    """The text of every list item of an HTML page, without that of nested lists."""
     nodes = list(islice(LexborHTMLParser(_decode(body[:MOST_BYTES])).css("ul li, ol li"), _MOST_ITEMS))
     items = []
-    for node in reversed(nodes):  # the inner ones first, so that they are gone when the outer ones are read
+    for node in reversed(nodes):  # inner lists first, so that they are removed before the outer ones are read
         items.append(_tidy(node.text(separator=" ")))
         node.decompose()
     return [item for item in reversed(items) if item]
 
 
 def _decode(body: bytes) -> str:
-    """Good enough here: titles are looked for by Latin capitals."""
+    """Good enough here: titles are recognised by Latin capitals."""
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
@@ -67,7 +68,8 @@ def _tidy(text: str) -> str:
 
 
 def title_of(item: str) -> str:
-    """The title in a citation: in quotes, after the year, or the longest part with four capitals; empty if none."""
+    """The title in a citation: in quotes, after the year, or the longest part with four capitals; empty if there is
+    none."""
     for pattern in _TITLES:
         if found := pattern.search(item):
             return found[1].strip()
@@ -77,7 +79,7 @@ def title_of(item: str) -> str:
 
 
 def _is_title(span: str) -> bool:
-    """Where it was published is written with capitals too, and often longer."""
+    """Publication venues are capitalised too, and often longer."""
     return len(_CAPITAL.findall(span)) >= 4 and not _VENUE.search(span)
 
 
@@ -86,7 +88,7 @@ def pieces(title: str, min_words: int = 1) -> list[str]:
     found = []
     for part in _SIGNS.split(title):
         piece: list[str] = []
-        for word in [*part.split(), "the"]:  # one more cut at the end
+        for word in [*part.split(), "the"]:  # forces a cut at the end
             if word.lower() not in FREQUENT:
                 piece.append(word)
             else:
@@ -96,13 +98,14 @@ def pieces(title: str, min_words: int = 1) -> list[str]:
 
 
 def from_items(items: Iterable[str], min_words: int = 1) -> Iterator[str]:
-    """Pieces of the titles in list items, in their order."""
+    """Pieces of the titles in list items, in order."""
     for item in items:
         yield from pieces(title_of(item), min_words)
 
 
 def from_notes(notes: Iterable[Note]) -> Iterator[str]:
-    """The most telling terms of each page, then the parts of its title, each with the most telling term beside it."""
+    """The most characteristic terms of each page, then the parts of its title, each combined with the most
+    characteristic term."""
     for note in notes:
         terms = list(
             islice((_spelled(term, note.words) for term, weight in note.why.items() if weight > 0), _TOP_TERMS)
@@ -116,12 +119,12 @@ def from_notes(notes: Iterable[Note]) -> Iterator[str]:
 
 
 def _spelled(term: str, words: Sequence[str]) -> str:
-    """A stem is no word to search for: the first word of the page that has it is."""
+    """The first word of the page with this stem, because a stem is not a word to search for."""
     return term if " " in term or term in words else next((word for word in words if STEMS[word] == term), term)
 
 
 def distinct(queries: Iterable[str]) -> Iterator[str]:
-    """Each once, whatever its capitals."""
+    """Remove duplicates, ignoring case."""
     seen = set()
     for query in queries:
         key = normal(query)
@@ -131,5 +134,5 @@ def distinct(queries: Iterable[str]) -> Iterator[str]:
 
 
 def normal(query: str) -> str:
-    """The form in which two queries are the same."""
+    """Normal form: two queries are the same if it is equal."""
     return " ".join(query.casefold().split())

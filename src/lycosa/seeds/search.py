@@ -1,8 +1,8 @@
-"""When the frontier runs dry of targets, ask a search engine for more (Publication Spider, 2007).
+"""Query a search engine for more links when the frontier runs out of targets (Publication Spider, 2007).
 
-As a sink the step watches every visit and decides; as a task beside the crawl it asks. It works with every strategy
-and topic. A strategy that knows the class of a URL says what a target is before it is fetched: then the share of
-targets among the waiting links is watched. Without it, the share of relevant pages among all pages fetched.
+As a sink, the step observes every visit and decides when to search; as a task alongside the crawl, it queries. It works
+with every strategy and topic. With a strategy that knows the class of a URL before it is fetched, it observes the share
+of targets among the queued links; otherwise, the share of relevant pages among all pages fetched.
 """
 
 import asyncio
@@ -29,7 +29,8 @@ _MOST_NOTES = 5
 
 
 class Trigger:
-    """Fires after `alpha` decreases in a row; a share of nothing counts as a decrease, anything else begins anew."""
+    """Fires after `alpha` consecutive decreases; a share of zero counts as a decrease, anything else resets the
+    count."""
 
     def __init__(self, alpha: int) -> None:
         self.alpha = alpha
@@ -37,7 +38,7 @@ class Trigger:
         self._decreases = 0
 
     def step(self, part: int, whole: int, ready: bool) -> bool:
-        """After each fetch; it fires only when `ready`, and waits for that once it is due."""
+        """Called after each fetch; fires only when `ready`, and stays pending until then."""
         share = part / whole if whole else 0.0
         self._decreases = self._decreases + 1 if share == 0.0 or share < self._share else 0
         self._share = share
@@ -48,14 +49,14 @@ class Trigger:
 
 
 class Source(Struct, frozen=True):
-    """A page that queries can be made of."""
+    """A page from which queries can be made."""
 
     url: str
     body: bytes = b""
 
 
 class Sources:
-    """Pages to make queries of: of those at hand the one named last comes first, and each is used once."""
+    """Pages to make queries from: among those available, the one named last comes first, and each is used once."""
 
     def __init__(self) -> None:
         self._order: dict[str, int] = {}  # of the URLs named and not used yet
@@ -81,7 +82,7 @@ class Sources:
         return url in self._order
 
     def keep(self, source: Source) -> None:
-        """The page has come, or comes back unused."""
+        """The page has been fetched, or is returned unused."""
         self.name(source.url)
         self._kept[source.url] = source
         if len(self._kept) > _MOST_KEPT:
@@ -100,44 +101,46 @@ class Sources:
 
 @dataclass
 class SearchStep:
-    """Give it to the crawl as a sink, let `run` run beside it, and let the frontier ask for `more` before it ends."""
+    """Add it to the crawl as a sink, run `run` alongside the crawl, and have the frontier call `more` before it
+    ends."""
 
     rules: Search
     engine: Ledger
     push: Callable[
         [Sequence[Link], Sequence[float], Band], None
-    ]  # to the frontier; with nothing, to say that a step is over
-    waiting: Callable[[], int]  # how many URLs the frontier holds
-    refuses: Callable[[str], str]  # why a URL may not be asked; empty if it may
+    ]  # to the frontier; without links, signals the end of a step
+    waiting: Callable[[], int]  # number of URLs queued in the frontier
+    refuses: Callable[[str], str]  # why a URL may not be fetched; empty if it may
     targets: Targets | None = None  # the strategy, if it knows the class of a URL
     site: str = ""
-    hits: int = field(default=0, init=False)  # steps that brought something new
+    hits: int = field(default=0, init=False)  # number of steps that found something new
     steps: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.trigger = Trigger(self.rules.alpha)
         self.sources = Sources()
-        self._open: set[int] = set()  # fingerprints of the targets that wait
+        self._open: set[int] = set()  # fingerprints of the queued targets
         self._notes: deque[Note] = deque(maxlen=_MOST_NOTES)
         self._pages = 0
         self._relevant = 0
-        self._due = False  # the trigger fired, and no page was at hand yet to make queries of
+        self._due = False  # the trigger fired, but no page was available to make queries from
         self._busy = False
         self._called = asyncio.Event()
 
     def load(self, db: CrawlDb) -> None:
-        """Go on where the last run ended: with the relevant pages it saw last."""
+        """Continue where the last run ended, with the relevant pages it saw last."""
         for url, title, why in latest_relevant(db, _MOST_NOTES):
             self._notes.append(Note(title, why))
             if not self.targets or self.targets.is_target(url):
-                self.sources.keep(Source(url))  # without its body: queries come from the notes
+                self.sources.keep(Source(url))  # without its body: queries are made from the notes
         totals = tally(db)
         self._pages, self._relevant = totals.pages, totals.relevant
         if self.targets:
             waiting = waiting_with(db, self.targets.target_score)
             self._open.update(urls.key(url) for url in waiting if self.targets.is_target(url))
 
-    # -- watching -----------------------------------------------------------------------------------------------------
+    # -- observing
+    # --------------------------------------------------------------------------------------------------------
 
     def write(self, visit: Visit) -> None:
         judged = bool(visit.digest) and not visit.reply.error and not visit.duplicate_of
@@ -153,7 +156,8 @@ class SearchStep:
             self._start()
 
     def more(self) -> bool:
-        """Nothing waits and nothing is in flight: may a search bring more? Then the crawl is not over yet."""
+        """Called when nothing is queued or in flight: whether a search may find more, so that the crawl is not over
+        yet."""
         self._start()
         return self._busy
 
@@ -163,7 +167,7 @@ class SearchStep:
             self._called.set()
 
     def _note(self, visit: Visit, judged: bool) -> None:
-        """Remember what queries can be made of, and which targets wait."""
+        """Record what queries can be made from, and which targets are queued."""
         url, page, verdict = visit.reply.link.url, visit.page, visit.verdict
         if verdict.on_topic:
             self._notes.append(Note(page.title, verdict.why, page.words))
@@ -178,7 +182,7 @@ class SearchStep:
                     self._name(link.url)
 
     def _name(self, url: str) -> bool:
-        """A URL of the target class came up; is it a new one that may be asked?"""
+        """A URL of the target class was found; returns whether it is new and may be fetched."""
         key = urls.key(url)
         if key in self._open or self.refuses(url):
             return False
@@ -186,10 +190,11 @@ class SearchStep:
         self.sources.name(url)
         return True
 
-    # -- asking -------------------------------------------------------------------------------------------------------
+    # -- querying
+    # ---------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Open the engine, ask it when called upon, close it when cancelled."""
+        """Open the engine, query it when triggered, close it when cancelled."""
         await self.engine.open()
         try:
             while True:
@@ -202,7 +207,7 @@ class SearchStep:
             await self.engine.close()
 
     async def _step(self) -> None:
-        """One query at a time, until one brings something new or the engine may not be asked any more."""
+        """Send one query at a time, until one finds something new or the engine may no longer be queried."""
         self.steps += 1
         while self.sources.kept:
             source = self.sources.take()
@@ -213,18 +218,18 @@ class SearchStep:
                     self.hits += 1
                     return
                 if not self.engine.ready():
-                    self.sources.keep(source)  # for another time: what was asked already is passed over then
+                    self.sources.keep(source)  # for later: queries already sent are then skipped
                     return
             if fresh:
                 return
 
     def _fresh(self, source: Source) -> Iterable[str]:
-        """Queries that were never asked."""
+        """Queries that were never sent."""
         wanted = list(from_items(list_items(source.body), self.rules.min_words)) or from_notes(reversed(self._notes))
         return (query for query in distinct(wanted) if not self.engine.knows(query, self.site))
 
     def _let_in(self, query: str, found: Iterable[str]) -> bool:
-        """Push what may be asked; did anything new come in, of the target class if there are classes?"""
+        """Queue URLs that may be fetched; return whether any is new, and of the target class if there are classes."""
         good = dict.fromkeys(filter(None, map(urls.canonical, found)))
         links = [Link(url, anchor=query, origin=Origin.SEARCH) for url in good if not self.refuses(url)]
         if self.targets:
@@ -238,7 +243,7 @@ class SearchStep:
         return self.waiting() > before
 
     def status(self) -> dict[str, Any]:
-        """For people: how the search goes."""
+        """The state of the search, for users."""
         account = self.engine.account
         return {
             "steps": self.steps,

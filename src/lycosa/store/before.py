@@ -1,4 +1,4 @@
-"""The tables that were set aside while all pages are judged again: where the crawl began, and what has changed."""
+"""The tables set aside while all pages are judged again: where the crawl began, and what has changed."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ _DROPPED = f"SELECT count(*) FROM (SELECT url FROM before_urls WHERE state = {WA
 
 
 class Start(NamedTuple):
-    """A URL that was found on no page: a seed, a search result, a sitemap."""
+    """A URL that was not found on a page: a seed, a search result, a sitemap."""
 
     link: Link
     score: float
@@ -23,22 +23,22 @@ class Start(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What judging again has changed."""
+    """The changes caused by judging again."""
 
     judged: int
     now_relevant: int
     no_longer: int
-    dropped: int  # URLs that waited before, and are no longer known
+    dropped: int  # URLs that were queued before, and are no longer known
 
 
 def starts(db: CrawlDb) -> Iterator[Start]:
-    """In the order in which the crawl came to know them."""
+    """In the order of discovery."""
     for url, anchor, depth, origin, score, band in db.execute(_STARTS, (Origin.SEED, Origin.ROBOTS, Origin.SEARCH)):
         yield Start(Link(url, anchor=anchor, depth=depth, origin=Origin(origin)), score, Band(band))
 
 
 def restore_hosts(db: CrawlDb) -> None:
-    """Give the hosts back what was known of them."""
+    """Restore what was known of the hosts."""
     db.execute("DELETE FROM hosts")
     db.execute("INSERT INTO hosts SELECT * FROM before_hosts")
 

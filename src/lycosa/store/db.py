@@ -1,11 +1,11 @@
-"""crawl.db: all that a restart needs. One connection, and one transaction that is open from commit to commit.
+"""crawl.db: everything needed for a restart. One connection, with one transaction open from commit to commit.
 
-A turn of the crawl changes several tables (the visit, its links, its host). It is made inside `turn`, which no commit
-can cut in two, so what is committed are whole visits. Commits come a few times a second; a kill loses the visits since
-the last one and nothing else: their URLs still wait.
+A turn of the crawl changes several tables (the visit, its links, its host). It runs inside `turn`, which a commit
+cannot split, so only complete visits are committed. Commits happen a few times a second; a kill loses only the visits
+since the last one, and their URLs are still queued.
 
-SQLite may end a transaction by itself when the disk is full. What came after would be written piece by piece, so the
-first failure is the last statement: see `give_up`.
+SQLite may end a transaction by itself when the disk is full. Later changes would then be written one by one, so no
+statement is executed after the first failure: see `give_up`.
 """
 
 import contextlib
@@ -38,10 +38,10 @@ CREATE TABLE visits (
 );
 """
 
-# Until version 2 a seed had a score of 1e9, so that it came first; who else named a URL was not told apart.
+# Until version 2 a seed had a score of 1e9, so that it came first; other origins of a URL were not distinguished.
 _BAND = "CASE WHEN score >= 1e9 THEN 2 ELSE 1 END"
 _ORIGIN = "CASE WHEN source != 0 THEN 0 WHEN anchor != '' THEN 4 ELSE 1 END"
-MIGRATIONS = {  # what brings a database of the version before to this one
+MIGRATIONS = {  # statements that upgrade a database from the previous version to this one
     2: ("ALTER TABLE visits ADD COLUMN classes TEXT DEFAULT ''",),
     3: (
         "ALTER TABLE urls ADD COLUMN band INTEGER DEFAULT 1",
@@ -60,11 +60,11 @@ _URLS = (
     "id, url, source, anchor, depth, CASE WHEN score >= 1e9 THEN 0 ELSE score END AS score, state,"
     f" {_BAND} AS band, {_ORIGIN} AS origin"
 )
-_AS_NOW = {  # where nothing may be written: what makes a database of an older version look like one of this
+_AS_NOW = {  # for read-only access: makes a database of an older version look like the current one
     "visits": (_VISITS.format("''"), _VISITS.format("classes")),
     "urls": (_URLS, _URLS),
 }
-_REBUILT = ("visits", "urls", "links", "notes", "hosts")  # what a replay of all visits writes again
+_REBUILT = ("visits", "urls", "links", "notes", "hosts")  # tables rewritten by a replay of all visits
 _BEFORE = "before_"
 
 WAITING, DONE = 0, 1  # states of a URL
@@ -79,7 +79,7 @@ class CrawlDb:
         self.path = path
         self.readonly = readonly
         self._in_turn = self._is_due = False
-        self.before_commit: list[Callable[[], None]] = []  # what must be on disk before the visits that speak of it
+        self.before_commit: list[Callable[[], None]] = []  # must be on disk before the visits that refer to it
 
     def open(self) -> "CrawlDb":
         if self.readonly and not Path(self.path).exists():
@@ -97,11 +97,11 @@ class CrawlDb:
         return self
 
     def _connect(self) -> int:
-        """Connect; the version of the format."""
+        """Connect, and return the version of the format."""
         if not self.readonly:
             self._db = sqlite3.connect(str(self.path), isolation_level=None)
             return int(self._db.execute("PRAGMA user_version").fetchone()[0])
-        for mode in ("mode=ro", "mode=ro&immutable=1"):  # the latter where even a reader may write nothing
+        for mode in ("mode=ro", "mode=ro&immutable=1"):  # the latter where even readers must not write anything
             try:
                 uri = f"{Path(self.path).absolute().as_uri()}?{mode}"
                 self._db = sqlite3.connect(uri, isolation_level=None, uri=True)
@@ -142,7 +142,7 @@ class CrawlDb:
             self.commit()
 
     def _show_as_now(self, version: int) -> None:
-        """A reader must not migrate: a crawl may be writing, or the folder may be an archive."""
+        """Readers must not migrate: a crawl may be writing, or the folder may be an archive."""
         for table, columns in _AS_NOW.items() if version < VERSION else ():
             self._db.execute(f"CREATE TEMP VIEW {table} AS SELECT {columns[version - 1]} FROM main.{table}")
 
@@ -160,8 +160,8 @@ class CrawlDb:
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """What is written in here is committed together, or not at all: a commit that falls into it comes after it, and
-        after a turn that broke nothing is committed any more."""
+        """Changes made within are committed together or not at all: a commit requested meanwhile is postponed until the
+        end, and after a turn that failed nothing is committed any more."""
         self._in_turn = True
         try:
             yield
@@ -183,7 +183,7 @@ class CrawlDb:
         self.execute("BEGIN IMMEDIATE")
 
     def give_up(self, error: Exception) -> NoReturn:
-        """A visit could not be written whole: take back all since the last commit, and let nobody write any more."""
+        """A visit could not be written completely: roll back to the last commit, and refuse all further writes."""
         self._db.close()
         self._db = _Broken(error)
         raise error
@@ -196,12 +196,12 @@ class CrawlDb:
         self.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def note(self, key: str, value: str | bytes) -> None:
-        """What a strategy must remember of one page, written with the visit; read back by `notes` or `noted`, as text
-        also if it was given as UTF-8, which saves decoding it."""
+        """Store what a strategy must remember of one page, together with the visit. `notes` and `noted` return it as
+        text, even if given as UTF-8 bytes, which saves decoding."""
         self.execute("INSERT OR REPLACE INTO notes VALUES (?, CAST(? AS TEXT))", (key, value))
 
     def keep(self, key: str, value: bytes) -> None:
-        """The same for bytes that are no text; they are read back as bytes."""
+        """Like `note`, for binary data, which is returned as bytes."""
         self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
 
     def noted(self, key: str) -> Any:
@@ -209,7 +209,8 @@ class CrawlDb:
         return row[0] if row else ""
 
     def notes(self, prefix: str, containing: str | bytes = "") -> Iterator[tuple[str, Any]]:
-        """All notes whose key begins so, without the prefix; only those that contain a text, if one is given."""
+        """All notes whose key has this prefix, with the prefix removed; if a text is given, only those that contain
+        it."""
         sql = "SELECT key, value FROM notes WHERE key >= ? AND key < ?"
         values: list[str | bytes] = [prefix, prefix + "\uffff"]
         if containing:
@@ -218,7 +219,7 @@ class CrawlDb:
         return ((key.removeprefix(prefix), value) for key, value in rows)
 
     def set_aside(self) -> None:
-        """Begin again with empty tables; the full ones are called `before_...` until `forget_aside` or a rollback."""
+        """Start over with empty tables; the old ones are called `before_...` until `forget_aside` or a rollback."""
         for table in _REBUILT:
             self.execute(f"ALTER TABLE {table} RENAME TO {_BEFORE}{table}")
         for statement in SCHEMA.split(";"):
@@ -230,12 +231,12 @@ class CrawlDb:
             self.execute(f"DROP TABLE {_BEFORE}{table}")
 
     def close(self) -> None:
-        """Close without a commit: what was not committed is rolled back."""
+        """Close without committing: uncommitted changes are rolled back."""
         self._db.close()
 
 
 class _Broken:
-    """Stands where the connection was: whoever comes late gets the first cause, not what followed from it."""
+    """Replaces a broken connection: later calls raise the original error, not one that followed from it."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -247,4 +248,4 @@ class _Broken:
         raise self._error
 
     def close(self) -> None:
-        """There is nothing left to close."""
+        """Nothing is left to close."""

@@ -1,4 +1,4 @@
-"""The hosts of a crawl, as crawl.db keeps them."""
+"""The hosts of a crawl, as stored in crawl.db."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from lycosa.store.db import CrawlDb
 
 
 class HostRow(NamedTuple):
-    """What must survive a restart, so that it is as polite as if nothing had happened."""
+    """What must survive a restart, so that a restarted crawl is as polite as one that never stopped."""
 
     name: str
     due_at: float

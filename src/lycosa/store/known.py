@@ -1,4 +1,4 @@
-"""The URLs and hosts that a crawl knows: how each URL was found, which pages link to it, which hosts are closed."""
+"""The URLs and hosts known to a crawl: how each URL was found, which pages link to it, which hosts are closed."""
 
 from array import array
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ class KnownUrl(NamedTuple):
 
     id: int
     url: str
-    source: int  # the id of the page that gave it its score
+    source: int  # the id of the page that determined its score
     anchor: str
     score: float
     depth: int
@@ -30,7 +30,7 @@ class Host(NamedTuple):
     pages: int
     failures: int
     due_at: float
-    closed: str  # why nothing is fetched from it any more
+    closed: str  # why nothing more is fetched from it
 
 
 def url_of(db: CrawlDb, number: int) -> KnownUrl | None:
@@ -75,7 +75,7 @@ def hosts(db: CrawlDb) -> list[Host]:
 
 
 def host_of(db: CrawlDb, name: str) -> Host:
-    """A host that was never asked for anything is open and due."""
+    """A host that was never contacted is open and due."""
     row = db.execute("SELECT name, pages, failures, due_at, closed FROM hosts WHERE name = ?", (name,)).fetchone()
     return Host._make(row or (name, 0, 0, 0.0, ""))
 

@@ -1,6 +1,6 @@
-"""What a person has said of pages: on topic or not. Kept in crawl.db for good, whatever is judged again.
+"""Labels given by users: whether pages are on topic. Stored in crawl.db permanently, even when pages are judged again.
 
-The table is made with the first label, and is not among those that judging again rebuilds.
+The table is created with the first label, and judging again does not rebuild it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ import msgspec
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import IS_DISTINCT, IS_JUDGED
 
-CHOSEN = ("uncertain", "best", "random", "import")  # how a page came to be labelled
+CHOSEN = ("uncertain", "best", "random", "import")  # how a page was selected for labelling
 
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS labels (url TEXT PRIMARY KEY, on_topic INTEGER, at REAL, chosen TEXT) WITHOUT ROWID"
@@ -31,7 +31,7 @@ _CANDIDATES = (
 
 
 class Label(NamedTuple):
-    """One answer."""
+    """One label."""
 
     url: str  # as the crawl fetched it
     on_topic: bool
@@ -40,7 +40,7 @@ class Label(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many answers there are, and how those on randomly drawn relevant pages turned out."""
+    """The number of labels, and how many of those on randomly sampled relevant pages are positive."""
 
     on_topic: int = 0
     off_topic: int = 0
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """The share of pages called relevant that a person calls so too, with its 95 % Wilson interval."""
+    """The share of pages judged relevant that users label as relevant, too, with its 95 % Wilson interval."""
 
     share: float
     low: float
@@ -58,7 +58,7 @@ class Precision(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A judged page that a person may be asked about."""
+    """A judged page that may be offered for labelling."""
 
     url: str
     title: str
@@ -74,7 +74,7 @@ class Candidate(NamedTuple):
 
 
 def read_labels(db: CrawlDb) -> list[Label]:
-    """All of them, oldest first."""
+    """All labels, oldest first."""
     rows = db.execute(_ALL).fetchall() if _exists(db) else []
     return [Label(url, bool(on_topic), at, chosen) for url, on_topic, at, chosen in rows]
 
@@ -85,7 +85,7 @@ def answers(db: CrawlDb) -> dict[str, bool]:
 
 
 def put_labels(db: CrawlDb, given: Mapping[str, bool | None], chosen: str, at: float) -> None:
-    """Add or replace some; None takes a label back."""
+    """Add or replace labels; None removes a label."""
     db.execute(_CREATE)
     kept = [(url, on_topic, at, chosen) for url, on_topic in given.items() if on_topic is not None]
     db.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", kept)
@@ -98,14 +98,14 @@ def count_labels(db: CrawlDb) -> Counts:
 
 
 def precision(counts: Counts) -> Precision | None:
-    """Estimated from the random part; None if there is none. Each page was called relevant when it was drawn."""
+    """Estimated from the random sample; None if it is empty. Each page was judged relevant when it was sampled."""
     if not counts.random:
         return None
     return Precision(counts.random_on_topic / counts.random, *wilson(counts.random_on_topic, counts.random), counts[3])
 
 
 def wilson(found: int, number: int, z: float = 1.96) -> tuple[float, float]:
-    """An interval for a share, sound also for few observations."""
+    """A confidence interval for a proportion, valid for few observations, too."""
     share, square = found / number, z * z / number
     middle = (share + square / 2) / (1 + square)
     half = z / (1 + square) * sqrt(share * (1 - share) / number + square / (4 * number))
@@ -113,8 +113,8 @@ def wilson(found: int, number: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def fetched_as(db: CrawlDb, urls: Collection[str]) -> dict[str, str]:
-    """Under which URL the verdict on a page is stored: a person may name the end of a redirect, or a duplicate. A URL
-    that the crawl has not fetched stays as it is."""
+    """The URL under which the verdict on each page is stored: users may label the target of a redirect, or a duplicate.
+    A URL that the crawl has not fetched is returned unchanged."""
     wanted, found = set(urls), dict[str, str]()
     for url, final, original in db.execute(_NAMES):
         for name in (url, final):
@@ -131,7 +131,7 @@ def candidates(db: CrawlDb) -> Iterator[Candidate]:
 
 
 def simhashes(pages: Sequence[Candidate], labelled: Collection[str]) -> list[int]:
-    """Those of the pages that have a label."""
+    """Those of the labelled pages."""
     return [page.simhash for page in pages if page.url in labelled and page.simhash]
 
 

@@ -1,4 +1,4 @@
-"""Which files in a crawl folder are ours? Files that the crawl did not write are never deleted or changed."""
+"""Identifies our files in a crawl folder. Files that the crawl did not write are never deleted or changed."""
 
 import errno
 import itertools
@@ -49,7 +49,7 @@ def require_ours(path: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Does it start with the record that all our files start with, or with as much of it as a kill left?"""
+    """Whether the file starts with the first record of all our files, or with as much of it as a kill left."""
     record, is_whole = _first_record(path)
     if not is_whole:
         return _BEGIN.startswith(record[: len(_BEGIN)])

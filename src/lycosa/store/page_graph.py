@@ -1,4 +1,4 @@
-"""The pages of a crawl and the links between them, numbered for the analysis of links."""
+"""The pages of a crawl and the links between them, numbered for link analysis."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ _COPIES = "SELECT url, final_url, duplicate_of FROM visits WHERE error = '' AND 
 
 
 class PageGraph(NamedTuple):
-    """URLs of pages, and links from the number of one page to that of another."""
+    """URLs of pages, and links as pairs of page numbers."""
 
     pages: list[str]
     sources: NDArray[np.int64]
@@ -27,9 +27,9 @@ def read_page_graph(db: CrawlDb, relevant_only: bool) -> PageGraph:
 
 
 def _pages(db: CrawlDb, relevant_only: bool) -> tuple[list[str], NDArray[np.int64]]:
-    """The pages of the crawl, and for each id of a URL the number of its page, or -1.
+    """The pages of the crawl, and for each URL id the number of its page, or -1.
 
-    A redirect leads to the same page as its target, and the same body under another address is the same page.
+    A redirect leads to the same page as its target, and the same body at another address is the same page.
     """
     pages: list[str] = []
     number_of: dict[str, int] = {}
@@ -48,7 +48,7 @@ def _pages(db: CrawlDb, relevant_only: bool) -> tuple[list[str], NDArray[np.int6
 
 
 def _links(db: CrawlDb, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The links between the pages, as numbers of pages."""
+    """The links between pages, as page numbers."""
     starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for source, targets in known.links(db):
         if source < len(numbers) and numbers[source] >= 0:

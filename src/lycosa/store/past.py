@@ -1,4 +1,4 @@
-"""What a crawl did so far, read back from crawl.db by what was not there to see it."""
+"""The history of a crawl, read from crawl.db for components that did not observe it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _SEEDS = "SELECT url FROM urls WHERE source = 0"
 
 
 def past_visits(db: CrawlDb) -> Iterator[Visit]:
-    """Every visit in the order of fetching, without its page."""
+    """All visits in the order of fetching, without their pages."""
     for url, final_url, error, source, relevance, on_topic, digest, duplicate_of in db.execute(_VISITS):
         reply = Reply(Link(url, source=source), url=final_url, error=error)
         verdict = Verdict(relevance or 0.0, bool(on_topic))
@@ -18,5 +18,5 @@ def past_visits(db: CrawlDb) -> Iterator[Visit]:
 
 
 def seed_urls(db: CrawlDb) -> list[str]:
-    """Every URL that the crawl was given: those that no page led to."""
+    """All URLs that the crawl was given, not found on a page."""
     return [url for (url,) in db.execute(_SEEDS)]

@@ -1,4 +1,4 @@
-"""What tables of results are read from: the pages of a crawl, or its links, as rows of chosen columns."""
+"""The rows behind tables of results: the pages of a crawl, or its links, with chosen columns."""
 
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.known import links
 from lycosa.store.visited import IS_PAGE, IS_RELEVANT
 
-_PAGE_CELLS = {  # where the table visits has no column of that name and meaning
+_PAGE_CELLS = {  # where the table visits has no column of the same name and meaning
     "warc_offset": "CASE WHEN warc != '' THEN warc_offset END",
     "text": "''",
 }
@@ -20,19 +20,19 @@ _LINK_CELLS = {
     "score": "CASE WHEN to_.band = 1 OR to_.score != 0 THEN to_.score END",
 }
 _READABLE = f"CASE WHEN {IS_PAGE} THEN warc ELSE '' END, warc_offset"
-Rows = Generator[Sequence[Any], None, None]  # to be closed before the database is
+Rows = Generator[Sequence[Any], None, None]  # must be closed before the database
 
 
 class Wanted(Struct, frozen=True):
-    """Which pages."""
+    """Which pages to include."""
 
     relevant: bool = False
     min_relevance: float | None = None
-    errors: bool = False  # also what could not be fetched or read
+    errors: bool = False  # include those that could not be fetched or parsed
 
 
 def page_cells(db: CrawlDb, columns: Iterable[str], wanted: Wanted) -> Rows:
-    """In the order of fetching. At the end of each row come the WARC file (empty if this is no page) and the offset.
+    """In the order of fetching. Each row ends with the WARC file (empty if this is not a page) and the offset.
 
     The column `text` is left empty: it has to be read from the WARC.
     """
@@ -48,8 +48,8 @@ def _condition(wanted: Wanted) -> str:
 
 
 def link_rows(db: CrawlDb, columns: Iterable[str]) -> Rows:
-    """Link after link, by the page they are on. The anchor is known of the link that led to the target first or best;
-    the score is what the target is worth now, or was worth when it was fetched."""
+    """All links, grouped by source page. The anchor is known for the link that led to the target first or best; the
+    score is the current score of the target, or its score when it was fetched."""
     sql = (
         f"SELECT {', '.join(map(_LINK_CELLS.__getitem__, columns))} FROM json_each(?)"
         " JOIN urls to_ ON to_.id = json_each.value JOIN urls from_ ON from_.id = ? ORDER BY json_each.key"

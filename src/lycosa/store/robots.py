@@ -1,4 +1,4 @@
-"""Every robots.txt that a crawl has read, by origin, with what it means and how long it holds."""
+"""Every robots.txt that a crawl has read, by origin, with its meaning and expiry."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from lycosa.store.db import CrawlDb
 
 
 class StoredRobots(NamedTuple):
-    """One robots.txt; the verdict is `rules`, or `unreachable` where it could not be had."""
+    """One robots.txt; the verdict is `rules`, or `unreachable` if it could not be fetched."""
 
     body: bytes
     verdict: str
@@ -23,5 +23,5 @@ def store_robots(db: CrawlDb, origin: str, robots: StoredRobots) -> None:
 
 
 def holds(db: CrawlDb, origin: str, now: float) -> bool:
-    """Is the robots.txt of an origin known, and not out of date?"""
+    """Whether the robots.txt of an origin is known and has not expired."""
     return db.execute("SELECT 1 FROM robots WHERE origin = ? AND expires_at > ?", (origin, now)).fetchone() is not None

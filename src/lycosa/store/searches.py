@@ -1,4 +1,4 @@
-"""Every query a crawl has put to a search engine, with the URLs that came back."""
+"""Every query that a crawl has sent to a search engine, with the URLs in its result."""
 
 import msgspec
 
@@ -8,20 +8,20 @@ _TABLE = "CREATE TABLE IF NOT EXISTS searches (query TEXT PRIMARY KEY, urls TEXT
 
 
 class Searches:
-    """Answers by query. A crawl that never searches has no such table."""
+    """Results by query. A crawl that never searches does not have this table."""
 
     def __init__(self, db: CrawlDb) -> None:
         self._db = db
 
     def open(self) -> None:
-        """After the database is open."""
+        """Call after opening the database."""
         self._db.execute(_TABLE)
 
     def __contains__(self, query: str) -> bool:
         return self._db.execute("SELECT 1 FROM searches WHERE query=?", (query,)).fetchone() is not None
 
     def get(self, query: str) -> list[str] | None:
-        """The URLs that a query brought; None if it was never sent."""
+        """The URLs found by a query; None if it was never sent."""
         row = self._db.execute("SELECT urls FROM searches WHERE query=?", (query,)).fetchone()
         return msgspec.json.decode(row[0], type=list[str]) if row else None
 

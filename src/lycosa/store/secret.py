@@ -1,7 +1,7 @@
-"""Digests of bodies are made with a number that each crawl keeps to itself.
+"""Digests of bodies are computed with a number that is secret to each crawl.
 
-Otherwise a page could be made to have the digest of another and pass for it: the other would count as its duplicate,
-and would be neither judged nor followed.
+Otherwise a page could be crafted to have the digest of another: the other would count as its duplicate, and would
+neither be judged nor have its links followed.
 """
 
 import secrets
@@ -13,7 +13,8 @@ _KEY = "secret"
 
 
 class Digests:
-    """Takes the digests of one crawl. Its secret is looked up, or drawn for a new crawl, when the first body comes."""
+    """Computes the digests of one crawl. Its secret is looked up, or generated for a new crawl, when the first body
+    arrives."""
 
     def __init__(self, db: CrawlDb, take: Callable[[bytes, int], str]) -> None:
         self._db = db
@@ -26,7 +27,8 @@ class Digests:
         return self._take(body, self._secret)
 
     def _find(self) -> int:
-        """0 in crawls that began before there were secrets, so that all digests of one crawl are made alike."""
+        """0 for crawls that began before secrets were introduced, so that all digests of a crawl are computed the same
+        way."""
         found = self._db.get(_KEY)
         if not found and not self._db.readonly and not self._db.execute("SELECT 1 FROM visits LIMIT 1").fetchone():
             found = str(secrets.randbits(64))

@@ -1,6 +1,6 @@
-"""The URLs that a crawl knows and the links between them, as crawl.db keeps them."""
+"""The URLs known to a crawl and the links between them, as stored in crawl.db."""
 
-from __future__ import annotations  # array[int] is a type before Python 3.12 only in annotations
+from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from lycosa.store.db import DONE, CrawlDb
 from lycosa.store.known import links
 from lycosa.types import Link, Origin
 
-Row = tuple[int, str, int, str, int, float, int, int, int]  # as the columns of `urls`
+Row = tuple[int, str, int, str, int, float, int, int, int]  # the columns of `urls`
 Raised = tuple[float, int, str, int, int, int, int]  # score, source, anchor, depth, band, origin, id
 
 _INSERT = "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -22,7 +22,7 @@ _TAKE = "SELECT u.url, s.url, u.anchor, u.depth, u.origin FROM urls u LEFT JOIN 
 
 
 class Known(NamedTuple):
-    """What the frontier keeps in memory of a URL."""
+    """What the frontier keeps in memory of each URL."""
 
     number: int
     url: str
@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 
 class UrlRows:
-    """Reads and writes rows; it knows nothing of what they mean."""
+    """Reads and writes rows, without knowing their meaning."""
 
     def __init__(self, db: CrawlDb) -> None:
         self._db = db
@@ -51,7 +51,7 @@ class UrlRows:
         return url
 
     def found_on(self, source: int) -> list[tuple[int, str]]:
-        """The ids of the URLs for which the links of this page speak, and these URLs."""
+        """Ids and URLs of those whose priority comes from links of this page."""
         row = self._db.execute("SELECT targets FROM links WHERE source=?", (source,)).fetchone()
         targets = str(array("I", row[0]).tolist()) if row else "[]"
         return self._db.execute(_FOUND_ON, (targets, source)).fetchall()
@@ -61,7 +61,7 @@ class UrlRows:
             self._db.executemany(_INSERT, rows)
 
     def raise_(self, rows: Sequence[Raised]) -> None:
-        """Other links speak for these URLs from now on."""
+        """Other links determine the priority of these URLs from now on."""
         if rows:
             self._db.executemany(_RAISE, rows)
 
@@ -80,5 +80,5 @@ class UrlRows:
             self._db.execute("INSERT OR REPLACE INTO links VALUES (?, ?)", (source, targets.tobytes()))
 
     def links(self) -> Iterator[tuple[int, array[int]]]:
-        """The targets of each page, by its id."""
+        """The targets of each page, by page id."""
         return links(self._db)

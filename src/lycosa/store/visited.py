@@ -1,4 +1,4 @@
-"""What the visits in crawl.db say, for everybody who only reads: which are pages, what they are, what was judged."""
+"""Read-only queries on the visits in crawl.db: which are pages, what they are, how they were judged."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -7,9 +7,9 @@ import msgspec
 
 from lycosa.store.db import CrawlDb
 
-# conditions on a row of the table visits; `Visit.is_page` and `Visit.is_distinct` say the same of a visit in memory
+# conditions on a row of the table visits; equivalent to `Visit.is_page` and `Visit.is_distinct` for visits in memory
 IS_PAGE = "error = '' AND digest != ''"  # the others are failures and sitemaps
-IS_DISTINCT = f"{IS_PAGE} AND duplicate_of = ''"  # the first of all pages with the same body
+IS_DISTINCT = f"{IS_PAGE} AND duplicate_of = ''"  # the first page with a given body
 IS_JUDGED = "relevance IS NOT NULL"
 IS_RELEVANT = "on_topic"
 
@@ -34,7 +34,7 @@ _LAST_VISITS = (
 
 
 class Tally(NamedTuple):
-    """The visits of a crawl, counted. Pages are distinct ones."""
+    """Counts over the visits of a crawl. Only distinct pages count as pages."""
 
     visits: int
     pages: int
@@ -45,7 +45,7 @@ class Tally(NamedTuple):
 
 
 class RelevantPage(NamedTuple):
-    """What a relevant page is called, and the parts of its relevance."""
+    """The title of a relevant page, and the parts of its relevance."""
 
     url: str
     title: str
@@ -54,7 +54,7 @@ class RelevantPage(NamedTuple):
 
 
 class LatestPage(NamedTuple):
-    """A relevant page as it was asked for, and the parts of its relevance."""
+    """The URL of a relevant page as requested, and the parts of its relevance."""
 
     url: str
     title: str
@@ -62,7 +62,7 @@ class LatestPage(NamedTuple):
 
 
 class LastVisit(NamedTuple):
-    """How the last visit of a URL went."""
+    """The result of the last visit of a URL."""
 
     score: float | None
     n: int
@@ -92,7 +92,7 @@ def errors(db: CrawlDb) -> dict[str, int]:
 
 
 def is_judged(db: CrawlDb) -> bool:
-    """Does any page have a verdict?"""
+    """Whether any page has a verdict."""
     return bool(db.execute(f"SELECT EXISTS (SELECT 1 FROM visits WHERE {IS_JUDGED})").fetchone()[0])
 
 
@@ -102,13 +102,13 @@ def relevances(db: CrawlDb) -> list[float]:
 
 
 def relevance_order(db: CrawlDb) -> list[bool]:
-    """For each page in the order of fetching: is it relevant?"""
+    """For each page in the order of fetching, whether it is relevant."""
     rows = db.execute(f"SELECT {IS_RELEVANT} FROM visits WHERE {IS_DISTINCT} ORDER BY n")
     return [bool(relevant) for (relevant,) in rows]
 
 
 def page_addresses(db: CrawlDb) -> list[str]:
-    """Where each page was found, after redirects, in the order of fetching."""
+    """The URL of each page after redirects, in the order of fetching."""
     return [url for (url,) in db.execute(f"SELECT final_url FROM visits WHERE {IS_DISTINCT} ORDER BY n")]
 
 
@@ -118,7 +118,7 @@ def best_pages(db: CrawlDb, most: int) -> list[tuple[str, str, float, str]]:
 
 
 def count_relevant_by_address(db: CrawlDb) -> Iterator[tuple[str, int]]:
-    """How many relevant pages each address answered with."""
+    """The number of relevant pages per URL after redirects."""
     yield from db.execute(f"SELECT final_url, count(*) FROM visits WHERE {IS_RELEVANT} GROUP BY final_url")
 
 
@@ -129,23 +129,23 @@ def relevant_pages(db: CrawlDb, min_relevance: float) -> Iterator[RelevantPage]:
 
 
 def latest_relevant(db: CrawlDb, most: int) -> list[LatestPage]:
-    """The relevant pages fetched last, the newest at the end."""
+    """The relevant pages fetched last, the newest last."""
     rows = db.execute(_LATEST, (most,)).fetchall()
     return [LatestPage(url, title, _reasons(why)) for url, title, why in reversed(rows)]
 
 
 def first_bodies(db: CrawlDb) -> Iterator[tuple[str, str]]:
-    """The digest of every body, and the URL that brought it first."""
+    """The digest of every body, and the URL where it was first seen."""
     yield from db.execute("SELECT digest, url FROM visits WHERE digest != '' AND duplicate_of = ''")
 
 
 def last_answered(db: CrawlDb, most: int = 100) -> list[str]:
-    """Addresses that answered, the latest at the end."""
+    """URLs that returned a response, the latest last."""
     return [url for (url,) in db.execute(_ANSWERED, (most,))]
 
 
 def last_visits(db: CrawlDb, urls: Sequence[str]) -> dict[str, LastVisit]:
-    """The last visit of each URL that has one, read at once: the table has no index on URLs."""
+    """The last visit of each URL that has one, in a single scan: the table has no index on URLs."""
     found = {}
     for url, *facts in db.execute(_LAST_VISITS.format(", ".join("?" * len(urls))), urls):
         visit = LastVisit._make(facts)

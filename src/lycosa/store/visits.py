@@ -18,11 +18,11 @@ _REVISE = (
     " AND relevance IS NOT NULL"
 )
 
-_LEAST_PROBABILITY = 0.001  # of a class, to be stored: a large taxonomy has hundreds that say nothing of a page
+_LEAST_PROBABILITY = 0.001  # minimum for storing a class: a large taxonomy has hundreds that are irrelevant for a page
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What the store itself knows of a visit: its number, the size of the body, and where the WARC has it."""
+    """What the store knows of a visit: its number, the size of the body, and its position in the WARC."""
 
     n: int
     bytes: int
@@ -34,11 +34,11 @@ _FILES = "SELECT warc, max(warc_offset) FROM visits WHERE warc != '' GROUP BY wa
 
 
 class Totals:
-    """What a crawl has so far, over all its runs."""
+    """The totals of a crawl over all its runs."""
 
     def __init__(self, distinct: bool = False) -> None:
-        """`distinct`: a page fetched at several addresses counts once, as users expect. In the lab every fetch counts,
-        so that all strategies have the same number of them."""
+        """`distinct`: a page fetched from several addresses counts once, as users expect. In the lab every fetch
+        counts, so that all strategies have the same number of them."""
         self.distinct = distinct
         self.visits = 0
         self.pages = 0  # successful HTML pages
@@ -68,16 +68,16 @@ class Totals:
 
 
 class VisitStore:
-    """Writes visits; the WARC, which keeps nothing back, is written before the commit that speaks of it."""
+    """Writes visits; the WARC, which is unbuffered, is written before the commit that refers to it."""
 
     def __init__(self, db: CrawlDb, warc: WarcWriter | None, totals: Totals | None = None) -> None:
-        """`totals` are counted again when verdicts change."""
+        """`totals` are recomputed when verdicts change."""
         self._db = db
         self._warc = warc
         self._totals = totals
 
     def open(self) -> None:
-        """Cut off what a killed run wrote to the WARC after its last commit."""
+        """Remove what a killed run wrote to the WARC after its last commit."""
         self._next = self._db.execute("SELECT coalesce(max(n), 0) + 1 FROM visits").fetchone()[0]
         if self._warc:
             if self._db.is_new and (found := self._warc.names()):
@@ -98,7 +98,7 @@ class VisitStore:
         self._next += 1
 
     def hear(self, revised: Revised) -> None:
-        """Other verdicts for pages that are stored."""
+        """Update the verdicts of stored pages."""
         self._db.execute("CREATE INDEX IF NOT EXISTS visits_by_url ON visits (url)")  # few crawls need it
         rows = [(*_judged(verdict), _classes(verdict.classes), url) for url, verdict in revised]
         self._db.executemany(_REVISE, rows)
@@ -106,7 +106,7 @@ class VisitStore:
             self._totals.load(self._db)
 
     def add(self, visit: Visit, kept: Kept) -> None:
-        """A row in the database, for exchanges that are in the WARC already."""
+        """Insert a row for exchanges that are already in the WARC."""
         reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
         judged = visit.is_distinct
         row = (
@@ -120,7 +120,7 @@ class VisitStore:
         self._db.execute(_INSERT, row)
 
     def _archive(self, exchanges: Sequence[Exchange]) -> tuple[str, int]:
-        """File and offset; a visit that found no room here must not come into the database by half."""
+        """File and offset; a visit that does not fit on the disk must not be partly stored in the database."""
         if not self._warc or not exchanges:
             return "", 0
         try:
@@ -151,17 +151,17 @@ def _judged(verdict: Verdict) -> tuple[float, bool, str, str]:
 
 
 def _score(visit: Visit) -> float | None:
-    """None for what came first without a score."""
+    """None for URLs that came first without a score."""
     named = visit.reply.link.origin not in (Origin.PAGE, Origin.SITEMAP)
     return None if named and not visit.score else visit.score
 
 
 def _signed(number: int) -> int:
-    """SQLite's integers have a sign."""
+    """SQLite integers are signed."""
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
 def _classes(probabilities: Mapping[str, float]) -> str:
-    """As JSON, most probable first, without those that round to nothing; empty where the topic has no classes."""
+    """As JSON, most probable first, without those that round to zero; empty if the topic has no classes."""
     likely = [(name, round(chance, 4)) for name, chance in probabilities.items() if chance >= _LEAST_PROBABILITY]
     return msgspec.json.encode(dict(sorted(likely, key=lambda item: -item[1]))).decode() if likely else ""

@@ -1,4 +1,4 @@
-"""The URLs that wait to be fetched: how many, with which scores, and which of them come before another."""
+"""The queued URLs: how many there are, their scores, and which of them come before another."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -14,20 +14,20 @@ def count_waiting(db: CrawlDb) -> int:
 
 
 def waiting_with(db: CrawlDb, score: float) -> Iterator[str]:
-    """URLs that wait with at least this score; not those that come first whatever their score."""
+    """URLs queued with at least this score, except those that come first regardless of score."""
     found = "SELECT url FROM urls WHERE state = ? AND score >= ? AND band = ?"
     for (url,) in db.execute(found, (WAITING, score, Band.FOUND)):
         yield url
 
 
 def ahead_of(db: CrawlDb, known: KnownUrl, most: int) -> tuple[int, list[tuple[str, float, int]]]:
-    """How many URLs come before this one, and the best of them with their scores and bands.
+    """The number of URLs ahead of this one, and the best of them with their scores and bands.
 
-    Where a strategy fetches by lists, its list comes first. What waits at a closed host does not count.
+    If a strategy uses fetch lists, its list comes first. URLs queued at a closed host do not count.
     """
     listed = [int(name) for name in db.get("list").split()]
     before = ", ".join(map(str, listed[: listed.index(known.id)] if known.id in listed else listed))
-    better = "" if known.id in listed else " OR (band, score, -id) > (?, ?, ?)"  # of equals the first found
+    better = "" if known.id in listed else " OR (band, score, -id) > (?, ?, ?)"  # ties: first found first
     values = (known.band, known.score, -known.id) if better else ()
     those = f"FROM urls WHERE state = {WAITING} AND (id IN ({before}){better})"
     best_first = f"SELECT url, score, band {those} ORDER BY id IN ({before}) DESC, band DESC, score DESC, id"
