@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from lycosa.types import Acts, Frontier
+from lycosa.types import NOTHING, Acts, Frontier
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +27,8 @@ class Jobs:
         if self._is_under_way:
             return
         effects = strategy.effects()
+        if effects is NOTHING:  # applying it would wake a worker for nothing
+            return
         frontier.apply(effects)
         if effects.job is None or self._has_failed:
             return
@@ -44,4 +46,4 @@ class Jobs:
             self._has_failed = True
             _log.error("a job of the strategy %s failed, no more are done", type(strategy).__module__, exc_info=error)
         self._is_under_way = False
-        self.apply(strategy, frontier)
+        frontier.apply(strategy.effects())  # also if it changes nothing: whoever waited for the job looks again

@@ -324,6 +324,9 @@ class Effects(Struct, frozen=True):
     job: Callable[[], None] | None = None  # slow work, done in the background; `effects` is called again after it
 
 
+NOTHING = Effects()
+
+
 @runtime_checkable
 class Acts(Protocol):
     """A strategy that does more than score the links of a page. Called once a turn, after the page's links are

@@ -20,7 +20,7 @@ from lycosa.text import STEMS, words
 from lycosa.types import Page, Visit
 from lycosa.urls import hostname
 
-READ = 1_000  # words read per page
+READ = 400  # words read per page: enough to see what it is about
 KEPT = 40  # the most frequent of them
 EARLY = 50  # the first relevant pages
 BLOCK = 25  # relevant pages between two checks

@@ -32,6 +32,7 @@ from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
+_FIRST = int(Band.FIRST)  # plain numbers compare faster
 _LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
 
 
@@ -55,7 +56,7 @@ class DurableFrontier:
         self._more: Callable[[], bool] = lambda: False
         self._rescores_soon: Callable[[], bool] = lambda: False
         self._db = db
-        self._strategy = strategy
+        self._merge = strategy.merge
         self._opens = isinstance(strategy, Opens)  # whether seeds are scored, too
         self._lists = strategy if isinstance(strategy, Lists) else None
         self._clock = clock
@@ -148,7 +149,7 @@ class DurableFrontier:
         """Pass the score of a link on to the queued URL it was redirected to."""
         scores = self._table.scores
         if self._table.states[target] == WAITING and self._table.bands[target] == Band.FOUND:
-            self._rescore([target], [self._strategy.merge(scores[target], scores[number])])
+            self._rescore([target], [self._merge(scores[target], scores[number])])
 
     def number(self, url: str) -> int:
         """The id of a known URL, or 0."""
@@ -162,7 +163,7 @@ class DurableFrontier:
             return scores[own]
         others = {*map(self.number, reached)} - {own}
         under_way = [scores[number] for number in sorted(others) if self._table.states[number] != DONE]
-        return reduce(self._strategy.merge, under_way, scores[own])
+        return reduce(self._merge, under_way, scores[own])
 
     def knows(self, link: Link) -> bool:
         return self.number(link.url) > 0
@@ -364,8 +365,8 @@ class DurableFrontier:
     def _find_again(self, number: int, link: Link, score: float, batch: Batch) -> None:
         table, band = self._table, self._table.bands[number]
         waiting = table.scores[number]
-        first = max(band, batch.band) == Band.FIRST and not self._opens
-        merged = 0.0 if first else self._strategy.merge(waiting, score)  # URLs in the first band need no score
+        first = (band == _FIRST or batch.band == _FIRST) and not self._opens
+        merged = 0.0 if first else self._merge(waiting, score)  # URLs in the first band need no score
         if merged == waiting and band >= batch.band:
             return
         before = rank_of(waiting, band)

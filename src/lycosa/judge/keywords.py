@@ -30,7 +30,7 @@ LEAST_STRONG, BEST_SHARE = (
     0.25,
     0.05,
 )  # if no score is that high, the top 5 % of the pages with a word are the examples
-TOLD = 0.005  # smallest change in the relevance of a page that is reported
+TOLD = 0.02  # smallest change in the relevance of a page that is reported
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
 FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and upper bound between two
 NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes

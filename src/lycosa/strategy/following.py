@@ -6,7 +6,7 @@ Without this, links scored by an older version of the judge would not be compara
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lycosa.types import Effects, Revised, View
+from lycosa.types import NOTHING, Effects, Revised, View
 
 
 @dataclass
@@ -18,15 +18,15 @@ class Following:
 
     def connect(self, view: View) -> Effects:
         self.view_ = view
-        return Effects()
+        return NOTHING
 
     def hear(self, revised: Revised) -> None:
         self.heard_.update((url, verdict.relevance) for url, verdict in revised)
 
     def effects(self) -> Effects:
+        if not self.heard_ or self.view_ is None:
+            return NOTHING
         heard, self.heard_ = self.heard_, {}
-        if not heard or self.view_ is None:
-            return Effects()
         hosts: dict[int, str] = {}
         scores: dict[int, float] = {}
         for url, relevance in heard.items():

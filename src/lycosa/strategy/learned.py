@@ -29,6 +29,7 @@ from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
 from lycosa.strategy.sources import Source
 from lycosa.strategy.url_features import counted_words
 from lycosa.types import (
+    NOTHING,
     BadInput,
     Effects,
     Explanation,
@@ -94,7 +95,7 @@ class Learned:
     def connect(self, view: View) -> Effects:
         self.db_, self.refuses_, self.waits_ = view.notes, view.refuses, view.waits
         self.memory_.links.number_of, self.reasons_.db = view.number, view.notes
-        return Effects()
+        return NOTHING
 
     def read(self, notes: Notebook) -> None:
         """Read the learned state without a crawl."""

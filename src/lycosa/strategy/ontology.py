@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lycosa import graph
 from lycosa.errors import ConfigError
 from lycosa.strategy.plainly import by_relevance
-from lycosa.types import Effects, Explanation, Graph, Notes, Scored, View, Visit
+from lycosa.types import NOTHING, Effects, Explanation, Graph, Notes, Scored, View, Visit
 
 DROPPED, CHOSEN = -1.0, 1.0
 
@@ -85,7 +85,7 @@ class OntologyStrategy:
         if self.fresh_ and self.chosen_ < self.minimum:
             graph = self.view_.graph()
             return Effects(job=lambda: self._analyse(graph))
-        return Effects()
+        return NOTHING
 
     def _analyse(self, web: Graph) -> None:
         self.analysed_ = self.analyse(*web)

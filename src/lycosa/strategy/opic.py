@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lycosa.errors import ConfigError
-from lycosa.types import Effects, Explanation, Link, Notes, Origin, Scored, View, Visit
+from lycosa.types import NOTHING, Effects, Explanation, Link, Notes, Origin, Scored, View, Visit
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Opic:
 
     def connect(self, view: View) -> Effects:
         self.view_ = view
-        return Effects()
+        return NOTHING
 
     def prepare(self, folder: object, judge: object) -> None:
         if self.list_size < 1:
@@ -60,10 +60,10 @@ class Opic:
         """Do nothing: the frontier orders the list."""
 
     def end_list(self) -> Effects:
-        return Effects()
+        return NOTHING
 
     def effects(self) -> Effects:
-        return Effects()
+        return NOTHING
 
     def save(self) -> dict[str, Any]:
         return {"gift": self.gift_, "known": self.known_}

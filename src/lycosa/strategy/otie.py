@@ -15,6 +15,7 @@ import msgspec
 from lycosa.errors import ConfigError
 from lycosa.types import (
     CONTEXT_WORDS,
+    NOTHING,
     Effects,
     Explanation,
     Link,
@@ -62,7 +63,7 @@ class Otie:
 
     def connect(self, view: View) -> Effects:
         self.notes_, self.view_ = view.notes, view
-        return Effects()
+        return NOTHING
 
     def open(self, seeds: Sequence[Link]) -> Sequence[float]:
         return [1.0 / len(seeds)] * len(seeds)
@@ -118,7 +119,7 @@ class Otie:
     def end_list(self) -> Effects:
         url, self.replay_ = self.replay_, ""
         if not url:
-            return Effects()
+            return NOTHING
         cash = self.revised(self.cash_.pop(url, 0.0), self.relevance_[url])
         self.notes_.note(f"cash:{url}", "0")
         good = msgspec.json.decode(self.notes_.noted(f"links:{url}") or "[]", type=list[tuple[str, float]])
@@ -127,7 +128,7 @@ class Otie:
         return Effects(scale, [Link(target) for target, _ in given], [scale * share for _, share in given])
 
     def effects(self) -> Effects:
-        return Effects(self._take_scale())
+        return Effects(self._take_scale()) if self.scale_ != 1.0 else NOTHING
 
     def _take_scale(self) -> float:
         scale, self.scale_ = self.scale_, 1.0
