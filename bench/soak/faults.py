@@ -10,6 +10,7 @@ from collections.abc import Callable
 from random import Random
 
 from stage import Stage
+from web import MAX_DELAY_S
 
 JUMPS_S = (3.0, 45.0, 3_600.0, 200_000.0)
 Fault = Callable[[Stage, Random], str | None]
@@ -127,9 +128,12 @@ def clock(stage: Stage, chance: Random) -> str:
 
 
 def clock_between(stage: Stage, chance: Random) -> str:
-    """The wall clock is another one after a restart."""
+    """The wall clock is another one after a restart. Forward it looks like time that passed: then one delay is kept."""
     jump_s = chance.choice(JUMPS_S) * chance.choice((-1, 1))
+    began = time.monotonic()
     stage.end(signal.SIGKILL)
+    if jump_s > 0:
+        stage.forgive(began, grace_s=MAX_DELAY_S)
     stage.clock_s += jump_s
     return f"{jump_s:+g} s"
 
