@@ -16,7 +16,7 @@ class LycosaError(Exception):
     fields: tuple[str, ...] = ()  # the arguments it was made with
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Recreate the exception from its fields in another process; by default only the message would be pickled."""
+        """Rebuild the error from its fields, so that it arrives whole in another process."""
         return type(self), tuple(getattr(self, name) for name in self.fields) or self.args
 
 
