@@ -72,7 +72,7 @@ class CrawlLog:
             "duplicate_of": visit.duplicate_of,
         }
         facts |= {name: value for name, value in optional.items() if value}
-        if visit.digest and not visit.duplicate_of:
+        if visit.is_distinct:
             facts |= {"relevance": round(visit.verdict.relevance, 4), "on_topic": visit.verdict.on_topic}
         self._write(_visits, logging.DEBUG, "visit", facts, self._with_visits)
 

@@ -31,6 +31,7 @@ from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visited import count_visits
 from lycosa.store.visits import Totals
 from lycosa.store.warc import MAX_BODY_BYTES
+from lycosa.summary import write_summary
 from lycosa.types import BadInput, Clock, Lease, Lists, Origin, Reply, Revised, Stateful, Visit
 
 GIVEN = "given:judge"  # key in crawl.db: what the judge knew before the crawl began
@@ -195,9 +196,7 @@ class Replay:
         summary |= {"pages": totals.pages, "relevant": totals.relevant, "harvest_rate": rate}
         summary |= {"duplicates": totals.duplicates, "errors": dict(totals.errors.most_common())}
         summary |= {name: getattr(outlook, name) for name in outlook.__struct_fields__}
-        part = path.with_name("summary.json.part")
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(summary), indent=2))
-        part.replace(path)
+        write_summary(self.folder, summary)
 
 
 def _batches(stored: Iterable[Stored], size: int) -> Iterator[list[Stored]]:

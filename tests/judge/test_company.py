@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from lycosa.judge import company
+from lycosa.judge import company, hashed_words
 from lycosa.judge.company import PLACES, Company
 
 STRONG, WEAK = "spinneret web orb silk venom".split(), "budget tax vote party senate".split()
@@ -40,7 +40,7 @@ def test_the_topics_own_words_and_stop_words_do_not_count() -> None:
 
 def test_of_a_long_page_a_sample_is_looked_at() -> None:
     long = [f"word{number}" for number in range(100_000)]
-    assert len(Company().places(long)) <= company.MOST_WORDS + 1
+    assert len(Company().places(long)) <= hashed_words.MOST_WORDS + 1
 
 
 def test_it_is_saved_in_a_few_kilobytes_and_goes_on() -> None:

@@ -40,7 +40,7 @@ class Estimate:
 
     def write(self, visit: Visit) -> None:
         self.held_out.write(visit)
-        if visit.reply.error or not visit.digest or visit.duplicate_of:
+        if not visit.is_distinct:
             return
         self._curve.add(visit.verdict.on_topic)
         if visit.verdict.on_topic and visit.reply.link.source:

@@ -5,43 +5,36 @@ are hashed into 4,096 places, so that a crawl of any length saves only a few kil
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from math import log, sqrt
 from typing import Any
-from zlib import compress, crc32, decompress
+from zlib import compress, decompress
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lycosa.text import STEMS, Memo
+from lycosa.judge.hashed_words import PLACES, Places, hashed, places_of
 
-PLACES = 4_096
 LEAST_PAGES = 3  # of each kind before it returns anything
 LEAST_SEEN = 2  # words on fewer pages are ignored
-MOST_WORDS = 500  # per page, sampled evenly over its text
 MOST_PAGES = 10_000  # above this, counts are halved; no count exceeds 16 bits
 
 _LOGS = np.log(np.arange(1, MOST_PAGES + 2))  # log of a count plus one
-
-Places = NDArray[np.intp]
 
 
 class Company:
     """Counts on how many strong and weak pages each word occurs; the topic's own words are left out."""
 
     def __init__(self, own: Collection[str] = ()) -> None:
-        self._place = Memo(_placing(frozenset(own))).__getitem__
+        """`own`: the stems of the topic's words."""
+        self._own = np.array(sorted(map(hashed, own)), np.uint16)
         self.pages = [0, 0]  # weak, strong
         self.counts = np.zeros((2, PLACES), np.uint16)
         self._told = np.zeros((2, PLACES))  # per place: is anything known, and log(strong / weak)
 
     def places(self, words: Sequence[str]) -> Places:
-        """Return the places of the words of a page; a long page is sampled."""
-        found = set(map(self._place, words[:: len(words) // MOST_WORDS + 1]))
-        found.discard(-1)
-        places = np.fromiter(found, np.intp, len(found))
-        places.sort()  # the last digit of a sum must not depend on the order of a set
-        return places
+        """Return the places of the words of a page, without the topic's own."""
+        places = places_of(words)
+        return places[~np.isin(places, self._own)] if len(self._own) else places
 
     def add(self, places: Places, strong: bool) -> None:
         self.counts[int(strong), places] += 1
@@ -79,11 +72,3 @@ class Company:
         counts = np.frombuffer(decompress(b64decode(state["counts"])), "<u2")
         self.counts = counts.astype(np.uint16).reshape(2, PLACES)
         self._tell(slice(None))
-
-
-def _placing(own: frozenset[str]) -> Callable[[str], int]:
-    def place(word: str) -> int:
-        stem = STEMS[word]
-        return -1 if not stem or stem in own else crc32(stem.encode()) % PLACES
-
-    return place

@@ -8,19 +8,19 @@ With fewer labels than places, the regression is fitted in the space of the labe
 kernel): a hundred labels take a few milliseconds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import exp, log
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.text import STEMS, Memo, words
+from lycosa.judge.hashed_words import PLACES as PLACES
+from lycosa.judge.hashed_words import Places as Places
+from lycosa.judge.hashed_words import place_of, places_of
+from lycosa.text import words
 from lycosa.types import Page, Verdict
 
-PLACES = 4_096
-MOST_WORDS = 300  # per page, sampled evenly over its text
 MOST_LABELS = 1_000  # learned from: the latest
 MOST_ODDS = 4.0  # log odds are clipped to this
 SURE = 0.95  # how far a label is trusted
@@ -30,24 +30,12 @@ _MOST_STEPS, _SMALL = 100, 1e-9
 _SIZES = [0.5**power for power in range(12)]
 
 Numbers = NDArray[np.float64]
-Places = NDArray[np.uint16]
-
-
-def _place(word: str) -> int:
-    stem = STEMS[word]
-    return crc32(stem.encode()) % PLACES if stem else -1
-
-
-_PLACE: Callable[[str], int] = Memo(_place).__getitem__
 
 
 def places(page: Page) -> Places:
-    """Return the places of the words of a page, sorted."""
-    text = page.words
-    found = set(map(_PLACE, text[:: len(text) // MOST_WORDS + 1]))
-    found.update(map(_PLACE, words(page.title)[:20]))
-    found.discard(-1)
-    return np.array(sorted(found), np.uint16)
+    """Return the places of the words of a page and its title, sorted."""
+    title = [place for place in map(place_of, words(page.title)[:20]) if place >= 0]
+    return np.union1d(places_of(page.words), np.array(title, np.uint16))
 
 
 def boundary(least_on: float, most_off: float) -> float:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.judge.calibration import Calibration, Numbers, fit
-from lycosa.judge.company import Company, Places
+from lycosa.judge.company import Company
+from lycosa.judge.hashed_words import Places
 from lycosa.judge.phrases import Phrases, tokens
 from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
@@ -30,7 +31,7 @@ LEAST_STRONG, BEST_SHARE = (
     0.25,
     0.05,
 )  # if no score is that high, the top 5 % of the pages with a word are the examples
-TOLD = 0.02  # smallest change in the relevance of a page that is reported
+TOLD = 0.005  # smallest change in the relevance of a page that is reported
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
 FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and upper bound between two
 NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes
@@ -118,7 +119,7 @@ class Keywords:
 
     def learn(self, visit: Visit) -> None:
         """Remember the page and recalibrate the scores from time to time."""
-        if not self.adapt or not visit.digest or visit.duplicate_of or visit.reply.error:
+        if not self.adapt or not visit.is_distinct:
             return
         last, verdict = self.last_, visit.verdict
         reading = last if last and last.page is visit.page else self._read(visit.page)

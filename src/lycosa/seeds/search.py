@@ -143,7 +143,7 @@ class SearchStep:
     # --------------------------------------------------------------------------------------------------------
 
     def write(self, visit: Visit) -> None:
-        judged = bool(visit.digest) and not visit.reply.error and not visit.duplicate_of
+        judged = visit.is_distinct
         self._note(visit, judged)
         ready = self.sources.named > 0 and not self._busy and not self._due and self.engine.ready()
         if self.targets:

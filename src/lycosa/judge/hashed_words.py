@@ -1,0 +1,48 @@
+"""The words of a page as numbers of a fixed range: their stems, hashed into 4,096 places.
+
+So a model of words has a fixed size, however long the crawl. What calibrates `keywords` and what labels teach use the
+same places, and each page is hashed once for both.
+"""
+
+from collections.abc import Callable, Sequence
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.text import STEMS, Memo
+
+PLACES = 4_096
+MOST_WORDS = 500  # per page, sampled evenly over its text
+
+Places = NDArray[np.uint16]
+
+
+def hashed(stem: str) -> int:
+    return crc32(stem.encode()) % PLACES
+
+
+def _place(word: str) -> int:
+    stem = STEMS[word]
+    return hashed(stem) if stem else -1
+
+
+place_of: Callable[[str], int] = Memo(_place).__getitem__  # -1 for a word that says nothing
+
+
+class _Last:
+    """Remembers the latest page: whoever learns from a page has just judged it."""
+
+    words: Sequence[str] = ()
+    places: Places = np.zeros(0, np.uint16)
+
+
+def places_of(words: Sequence[str]) -> Places:
+    """Return the places of the words of a page, each once, in ascending order; a long page is sampled."""
+    if _Last.words is not words:
+        found = set(map(place_of, words[:: len(words) // MOST_WORDS + 1]))
+        found.discard(-1)
+        places = np.fromiter(found, np.uint16, len(found))
+        places.sort()  # the last digit of a sum must not depend on the order of a set
+        _Last.words, _Last.places = words, places
+    return _Last.places
