@@ -66,7 +66,7 @@ class Parts:
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
     """All parts of the crawl in a folder; nothing is opened or fetched yet."""
     if settings.fetch.proxy and not urls.canonical(settings.fetch.proxy).startswith("http://"):
-        raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is no http://host:port")
+        raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is not http://host:port")
     with source.placing():
         scope = make_scope(settings)
         recall = make_estimate(folder, settings, scope.refuses)

@@ -207,7 +207,7 @@ def _override(raw: dict[str, Any], item: str) -> None:
     for part in parts[:-1]:
         target = target.setdefault(part, {})
         if not isinstance(target, dict):
-            raise BadInput(f"--set {item}: {part} is no section")
+            raise BadInput(f"--set {item}: {part} is not a section")
     target[parts[-1]] = value
 
 

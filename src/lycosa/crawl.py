@@ -54,7 +54,7 @@ class Crawl:
     judging: Judging = field(default_factory=Judging)
 
     def __post_init__(self) -> None:
-        """What judge and strategy can do beside is found out once: isinstance() takes its time with protocols."""
+        """Detect the optional capabilities once: isinstance() is slow for protocols."""
         self._learns = self.judge if isinstance(self.judge, Learns) else None
         self._revises = self.judge if isinstance(self.judge, Revises) else None
         self._acts = self.strategy if isinstance(self.strategy, Acts) else None

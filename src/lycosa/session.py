@@ -257,7 +257,7 @@ def checked_urls(found: Sequence[str]) -> list[str]:
     for text in found:
         url = urls.from_person(text)
         if not url:
-            raise BadInput(f"{text[:200]}: this is no web URL; write http://host/path")
+            raise BadInput(f"{text[:200]}: this is not a web URL; write http://host/path")
         good[url] = None
     if not good:
         raise BadInput("add: name at least one URL")

@@ -67,7 +67,7 @@ def test_no_crawl_no_orders(tmp_path: Path, lycosa: Any) -> None:
     code, _, errors = lycosa("exclude", tmp_path, "a.example", "--yes")
     assert code == 2
     assert "nothing crawled yet: write seeds and exclusions to crawl.toml" in errors
-    assert lycosa("add", tmp_path, "nonsense")[2] == "lycosa: nonsense: this is no web URL; write http://host/path\n"
+    assert lycosa("add", tmp_path, "nonsense")[2] == "lycosa: nonsense: this is not a web URL; write http://host/path\n"
     assert "name a host or a pattern" in lycosa("exclude", tmp_path)[2]
 
 

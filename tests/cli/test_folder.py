@@ -230,9 +230,12 @@ async def test_two_at_once_are_refused(crawled: Any, in_thread: Any) -> None:
             '[strategy]\nkind = "best-first"\nspeed = 3\n',
             "crawl.toml, line 6: strategy.speed: unknown key for best-first",
         ),
-        ("[scope]\nexclude = ['(']\n", "crawl.toml, line 5: scope.exclude: '(' is no regular expression"),
-        ("[scope]\nhosts = ['a b']\n", "crawl.toml, line 5: scope.hosts: 'a b' is no host or domain name"),
-        ("[fetch]\nproxy = 'socks5://x:1'\n", "crawl.toml, line 5: fetch.proxy: 'socks5://x:1' is no http://host:port"),
+        ("[scope]\nexclude = ['(']\n", "crawl.toml, line 5: scope.exclude: '(' is not a regular expression"),
+        ("[scope]\nhosts = ['a b']\n", "crawl.toml, line 5: scope.hosts: 'a b' is not a host or domain name"),
+        (
+            "[fetch]\nproxy = 'socks5://x:1'\n",
+            "crawl.toml, line 5: fetch.proxy: 'socks5://x:1' is not http://host:port",
+        ),
         ("[scope\n", "crawl.toml: not valid TOML: "),
     ],
 )

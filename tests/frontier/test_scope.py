@@ -113,8 +113,8 @@ def test_only_so_many_queries_to_one_path() -> None:
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ({"exclude": ["("]}, "scope.exclude: '(' is no regular expression"),
-        ({"domains": ["example.org/path"]}, "is no host or domain name"),
+        ({"exclude": ["("]}, "scope.exclude: '(' is not a regular expression"),
+        ({"domains": ["example.org/path"]}, "is not a host or domain name"),
         (
             {"domains": ["http://example.org/"]},
             "scope.domains: 'http://example.org/' is a URL: write the name alone, domains = [\"example.org\"]",
@@ -123,7 +123,7 @@ def test_only_so_many_queries_to_one_path() -> None:
         ({"hosts": ["http://example.org:8080/"]}, 'hosts = ["example.org:8080"]'),
         ({"hosts": ["mailto://"]}, 'hosts = ["example.org"]'),
         ({"domains": ["example.org:8080"]}, "names a port: put it under scope.hosts"),
-        ({"hosts": ["two words"]}, "is no host or domain name"),
+        ({"hosts": ["two words"]}, "is not a host or domain name"),
     ],
 )
 def test_rules_that_mean_nothing_are_named(rules: dict[str, object], words: str) -> None:

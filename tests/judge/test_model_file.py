@@ -186,4 +186,4 @@ def test_only_plain_numbers_are_read(saved: Path, dtype: str) -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_is_refused(tmp_path: Path, value: float) -> None:
     model_file.save(tmp_path / "m", "examples", FACTS, {"weights": np.array([1.0, value])})
-    assert "weights holds what is no number" in refused(tmp_path / "m")
+    assert "weights holds something that is not a number" in refused(tmp_path / "m")

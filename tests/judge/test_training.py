@@ -151,7 +151,7 @@ def test_other_options_train_anew(folder: Path, options: dict[str, object], capl
     judge = Examples("pages", model="nb", **options)  # type: ignore[arg-type]
     with caplog.at_level(logging.WARNING):
         assert training.load_or_train(judge, folder, read).facts.options == judge.recipe()
-    assert "made from other options or pages; training anew" in caplog.text
+    assert "made from other options or pages; training again" in caplog.text
     assert (folder / model_file.NAME).read_bytes() == before
 
 
@@ -168,7 +168,7 @@ def test_the_model_alone_will_do(folder: Path) -> None:
     saved(judge, folder)
     (folder / "pages").rename(folder / "elsewhere")
     assert training.load_or_train(judge, folder, never).labels == ["negative", "positive"]
-    with pytest.raises(BadInput, match="trained with other options, and the pages to train it anew are gone"):
+    with pytest.raises(BadInput, match="trained with other options, and the pages to train it again are gone"):
         training.load_or_train(Examples("pages", model="nb", features=7), folder, never)
 
 

@@ -130,7 +130,7 @@ def test_what_pieces_add_is_forgotten_before_it_grows_too_large(monkeypatch: pyt
 def test_a_model_of_other_features_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "url.model"
     path.write_text('{"kind": "url-classes", "format": 1, "classes": ["a", "b"], "bias": [1, 2], "weights": {}}')
-    with pytest.raises(BadInput, match=r"older Lycosa \(format 1\): make it anew: lycosa urls train"):
+    with pytest.raises(BadInput, match=r"older Lycosa \(format 1\): make it again: lycosa urls train"):
         load(path)
 
 

@@ -86,7 +86,7 @@ def _name(text: str, key: str) -> str:
         name = (urls.hostname(url) if key == "domains" else urls.host(url)) if url else "example.org"
         raise ConfigError(f"scope.{key}", f'{text!r} is a URL: write the name alone, {key} = ["{name}"]')
     if not url or urls.path_and_query(url) != "/":
-        raise ConfigError(f"scope.{key}", f"{text!r} is no host or domain name")
+        raise ConfigError(f"scope.{key}", f"{text!r} is not a host or domain name")
     if key == "domains" and urls.host(url) != urls.hostname(url):
         raise ConfigError("scope.domains", f"{text!r} names a port: put it under scope.hosts")
     return urls.host(url)
@@ -96,4 +96,4 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ConfigError("scope.exclude", f"{text!r} is no regular expression: {error}") from None
+        raise ConfigError("scope.exclude", f"{text!r} is not a regular expression: {error}") from None

@@ -31,7 +31,7 @@ place_of: Callable[[str], int] = Memo(_place).__getitem__  # -1 for a word that 
 
 
 class _Last:
-    """Remembers the latest page: whoever learns from a page has just judged it."""
+    """The latest page: a page is learned from right after it was judged."""
 
     words: Sequence[str] = ()
     places: Places = np.zeros(0, np.uint16)

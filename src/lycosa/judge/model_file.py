@@ -83,7 +83,7 @@ def _header(path: Path, data: bytes) -> tuple[_Header, int]:
         raise BadInput(f"{path}: written by a newer Lycosa (format {version}; this one reads up to {FORMAT})")
     check = xxhash.xxh3_64_intdigest(memoryview(data)[: -_CHECK.size])
     if version < 1 or check != _CHECK.unpack_from(data, len(data) - _CHECK.size)[0]:
-        raise BadInput(f"{path}: damaged or cut short (its checksum does not fit); `lycosa topic train` makes it anew")
+        raise BadInput(f"{path}: damaged or cut short (its checksum does not fit); `lycosa topic train` makes it again")
     start = _START.size + size
     try:
         return msgspec.json.decode(memoryview(data)[_START.size : start], type=_Header), start
@@ -102,6 +102,6 @@ def _arrays(path: Path, data: bytes, shapes: list[_Shape], start: int) -> Arrays
         flat = np.frombuffer(data, item.type, prod(item.shape), start)
         start += item.size_bytes()
         if not np.isfinite(flat).all():
-            raise BadInput(f"{path}: damaged: {item.name} holds what is no number")
+            raise BadInput(f"{path}: damaged: {item.name} holds something that is not a number")
         arrays[item.name] = flat.reshape(item.shape).astype(item.type[1:], copy=False)
     return arrays

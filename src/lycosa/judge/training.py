@@ -54,10 +54,10 @@ def load_or_train(judge: Learner, folder: Path, read: ReadPages) -> Classifier:
     if not all((folder / name).exists() for name in as_list(judge.examples)):
         if same:
             return found
-        raise BadInput(f"{path}: was trained with other options, and the pages to train it anew are gone")
+        raise BadInput(f"{path}: was trained with other options, and the pages to train it again are gone")
     if same and found.facts.source == digest(sources(folder, judge.examples, judge.labels)):
         return found
-    _log.warning("%s: made from other options or pages; training anew (lycosa topic train writes it)", path)
+    _log.warning("%s: made from other options or pages; training again (lycosa topic train writes it)", path)
     return make(judge, folder, read)
 
 

@@ -41,7 +41,7 @@ class ClassRules:
         path = folder / rule_base.NAME
         rules = rule_base.load(path) if path.exists() else None
         if rules and not targets(rules.classes):
-            raise BadInput(f"{path}: made for other classes than the topic has; make it anew, or take it away")
+            raise BadInput(f"{path}: made for other classes than the topic has; make it again, or take it away")
         if rules and rules.format < rule_base.FORMAT:
             _log.warning("%s: made by an older Lycosa; made anew it would also tell words of links", path)
         self.start(targets, rules)

@@ -44,7 +44,7 @@ class Rules:
         self.targets_ = judge.targets(rules.classes)
         if not self.targets_:
             raise BadInput(
-                f"{path}: made for other classes than the topic has; make it anew: lycosa topic rules {folder}"
+                f"{path}: made for other classes than the topic has; make it again: lycosa topic rules {folder}"
             )
         self.scores_ = rules.scores(self.targets_, self.max_depth, self.paths)
         self.power_ = 1 / rules.temperature

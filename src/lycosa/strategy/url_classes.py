@@ -187,7 +187,7 @@ def load(path: Path) -> UrlClasses:
     if found.format > FORMAT:
         raise BadInput(f"{path}: written by a newer Lycosa (format {found.format}; this one reads up to {FORMAT})")
     if found.format < FORMAT:
-        raise BadInput(f"{path}: written by an older Lycosa (format {found.format}): make it anew: lycosa urls train")
+        raise BadInput(f"{path}: written by an older Lycosa (format {found.format}): make it again: lycosa urls train")
     width = len(found.classes)
     if width < 2 or len(found.bias) != width or any(len(row) != width for row in found.weights.values()):
         raise BadInput(f"{path}: damaged: not one weight for each class")
