@@ -217,7 +217,7 @@ class TestOrders:
         new = "http://new.example/"
         outcome = session.add(["new.example", HOSTS[0], "http://x.example/picture.png"])
         assert outcome == {new: "added", HOSTS[0]: "known", "http://x.example/picture.png": "suffix"}
-        with pytest.raises(BadInput, match="no web URL"):
+        with pytest.raises(BadInput, match=r"^nonsense: this is not a web URL"):
             session.add(["nonsense"])
         session.resume()
         summary = await session.wait()

@@ -46,6 +46,5 @@ class Jobs:
             self._has_failed = True
             _log.error("a job of the strategy %s failed, no more are done", type(strategy).__module__, exc_info=error)
         self._is_under_way = False
-        frontier.apply(
-            strategy.effects()
-        )  # even if it changes nothing, workers that waited for the job must look again
+        # even if it changes nothing: workers that waited for the job must look again
+        frontier.apply(strategy.effects())

@@ -120,7 +120,7 @@ def test_any_answer_gives_strings_or_nothing(value: Any, path: str) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"engine": "searxng"}, "search.url: '' is no web address"),
+        ({"engine": "searxng"}, "search.url: '' is not a web address"),
         ({"engine": "searxng", "url": "ftp://a.org"}, "search.url"),
         ({"engine": "template", "url": "http://a.org/?q=x"}, r"write \{query\}"),
         ({"engine": "template", "url": "http://a.org/?q={query}", "path": "a..b"}, "search.path"),

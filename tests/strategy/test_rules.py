@@ -114,9 +114,7 @@ def test_without_rules_the_command_that_makes_them_is_named(tmp_path: Path) -> N
 
 def test_rules_for_other_classes_are_refused(tmp_path: Path) -> None:
     save(RuleBase(["A", "B"], {"A": {"B": 1}}), tmp_path / "rules.json")
-    with pytest.raises(
-        BadInput, match=r"made for other classes than the topic has; make it again: lycosa topic rules "
-    ):
+    with pytest.raises(BadInput, match=r"for other classes than the topic has; make it again: lycosa topic rules "):
         Rules().prepare(tmp_path, TOPIC)
 
 

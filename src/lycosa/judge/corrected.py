@@ -85,9 +85,8 @@ class Corrected:
         for name in dir(type(self.inner)):
             if not name.startswith("_") and not hasattr(type(self), name) and callable(getattr(type(self.inner), name)):
                 setattr(self, name, getattr(self.inner, name))
-        self.learns_ = (
-            self.inner if isinstance(self.inner, Learns) else None
-        )  # detected once: isinstance() is slow for protocols
+        # detected once: isinstance() is slow for protocols
+        self.learns_ = self.inner if isinstance(self.inner, Learns) else None
         self.revises_ = self.inner if isinstance(self.inner, Revises) else None
 
     def connect(self, notes: Notebook, at_once: bool = True) -> None:

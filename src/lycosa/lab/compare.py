@@ -92,11 +92,11 @@ def _jobs(plan: Plan, out: Path, watch: Watch, mine: Miner | None) -> Iterator[J
     for number, task in enumerate(plan.tasks):
         watch(f"preparing {task.name}", number, len(plan.tasks))
         for repeat in range(plan.repeat):
-            anew = by_chance(task)
-            prepared = preparation.prepare(task, repeat if anew else 0)
+            again = by_chance(task)
+            prepared = preparation.prepare(task, repeat if again else 0)
             for name, options in plan.strategies.items():
                 varies = _varies(options)
-                if repeat and not anew and not varies:
+                if repeat and not again and not varies:
                     continue
                 seeded = {**options, "seed": options.get("seed", plan.seed) + repeat} if varies else options
                 path = out / "runs" / f"{slug(task.name)}--{slug(name)}--{repeat}.json"

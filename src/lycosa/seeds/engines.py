@@ -90,7 +90,7 @@ class JsonEngine:
         try:
             return list(dict.fromkeys(_at(msgspec.json.decode(body), self.path)))[:k]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise EngineFailure("the answer is no JSON") from None
+            raise EngineFailure("the answer is not JSON") from None
 
     def address(self, query: str, site: str, k: int) -> str:
         """If the template has no `{site}`, the site is added to the query, as users do."""
@@ -189,14 +189,14 @@ def make_engine(rules: Search, user_agent: str, folder: Path, read_pages: ReadPa
             raise ConfigError("search.pages", "the local engine needs a folder of pages or a WARC")
         return LocalEngine(folder / rules.pages, read_pages)
     if not urls.canonical(rules.url):
-        raise ConfigError("search.url", f"{rules.url!r} is no web address; the engine {rules.engine} needs one")
+        raise ConfigError("search.url", f"{rules.url!r} is not a web address; the engine {rules.engine} needs one")
     if rules.engine == "searxng":
         return JsonEngine(f"{rules.url.rstrip('/')}/search?q={{query}}&format=json", "results[].url", rules, user_agent)
     if "{query}" not in rules.url:
         raise ConfigError("search.url", "write {query} where the query belongs")
     if not re.fullmatch(r"(?:\[\]|[\w-]+(?:\[\])?)(?:\.[\w-]+(?:\[\])?)*", rules.path):
         raise ConfigError(
-            "search.path", f"{rules.path!r} is no path; write names with dots, [] for a list: items[].link"
+            "search.path", f"{rules.path!r} is not a path; write names with dots, [] for a list: items[].link"
         )
     return JsonEngine(rules.url, rules.path, rules, user_agent)
 

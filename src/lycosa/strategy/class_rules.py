@@ -43,7 +43,7 @@ class ClassRules:
         if rules and not targets(rules.classes):
             raise BadInput(f"{path}: made for other classes than the topic has; make it again, or take it away")
         if rules and rules.format < rule_base.FORMAT:
-            _log.warning("%s: made by an older Lycosa; made anew it would also tell words of links", path)
+            _log.warning("%s: made by an older Lycosa, it lacks the words of links; make it again to have them", path)
         self.start(targets, rules)
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:

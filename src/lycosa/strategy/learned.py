@@ -270,20 +270,20 @@ class Learned:
         over time every queued link reflects what has been learned."""
         self.memory_.settle(self.db_)
         links, sources, batches = self.memory_.links, self.memory_.sources, self.memory_.batches
-        anew = {row: links.pages[0][row] for row in self.twins_}
+        due = {row: links.pages[0][row] for row in self.twins_}
         for source in self.dirty_.values():
-            anew.update(dict.fromkeys(source.kids[:CALLED], source.number))
+            due.update(dict.fromkeys(source.kids[:CALLED], source.number))
         for _ in range(min(8, len(sources))):
             self.next_ = (self.next_ + 1) % len(sources)
             if kids := sources[self.next_].kids[:CALLED]:
-                anew.update(dict.fromkeys(kids, self.next_))
+                due.update(dict.fromkeys(kids, self.next_))
                 break
         if self.explore and self.idle_ >= self.explore and (row := self.memory_.levels.turn(links.turns, links.twins)):
             self.idle_ = 0
             batches.turns.append(links.ids[row])
-            anew[row] = links.pages[0][row]
-        rows = [row for row in anew if (number := links.ids[row]) and self.waits_(number)]  # skip URLs in flight
-        scores = self.worths(rows, [anew[row] for row in rows])
+            due[row] = links.pages[0][row]
+        rows = [row for row in due if (number := links.ids[row]) and self.waits_(number)]  # skip URLs in flight
+        scores = self.worths(rows, [due[row] for row in rows])
         if self.reasons_.is_full():
             self.reasons_.write()
         return Effects(ids=[links.ids[row] for row in rows], scores=scores, hosts=[*map(self.memory_.host, rows)])
