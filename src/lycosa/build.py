@@ -251,7 +251,10 @@ def make_fetcher(
             found = sitemaps_of(origin, sitemaps)
             frontier.push(found, [0.0] * len(found), Band.FIRST)
 
-    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
+    def refuses(url: str) -> str:  # another shard alone knows when its hosts may be contacted
+        return "host-closed" if frontier.elsewhere(url) else frontier.refuses(url)
+
+    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, refuses)
     shelf = Shelf(db.path.parent if isinstance(db.path, Path) else None)
     return Redirects(robots, settings.fetch.max_redirects, frontier.refuses_hop, shelf)
 

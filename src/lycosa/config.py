@@ -9,7 +9,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -17,6 +17,7 @@ from msgspec import Meta, Struct, field
 from lycosa.errors import BadInput, ConfigError
 
 NAME = "crawl.toml"
+MOST_SHARDS = 10  # as many databases as SQLite lets a reader open at once
 Whole = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
@@ -97,6 +98,13 @@ class Store(Struct, frozen=True, forbid_unknown_fields=True):
     sinks: list[str] = []  # sinks of other packages, which also receive every visit
 
 
+class Run(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the work is divided among processes."""
+
+    shards: Annotated[int, Meta(ge=1, le=MOST_SHARDS)] | Literal["auto"] = 1  # auto: one for each core
+    order: Literal["exact", "loose"] = "exact"  # over all shards the best URL first, or each shard for itself
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """The contents of a crawl.toml."""
 
@@ -108,6 +116,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     recall: Recall = Recall()
     store: Store = Store()
+    run: Run = Run()
     search: dict[str, Any] = field(default_factory=dict)  # validated where the search step is built
 
 

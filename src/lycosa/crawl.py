@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -34,6 +35,15 @@ from lycosa.types import (
     Visit,
 )
 
+
+
+class Sharing(Protocol):
+    """The other shards of a crawl that is divided among several processes, each with its own hosts."""
+
+    def divide(self, visit: Visit) -> Visit: ...  # without the links that other shards will score and queue
+    async def first_url(self, digest: str, url: str) -> str: ...  # where any shard saw this body first
+
+
 _UNJUDGED = Verdict(0.5, on_topic=True)  # the verdict on a sitemap: what its pages are about is unknown
 
 
@@ -52,6 +62,7 @@ class Crawl:
     jobs: Jobs = field(default_factory=Jobs)
     bodies: dict[str, str] = field(default_factory=dict)  # from the digest of each body to the URL it was first seen at
     judging: Judging = field(default_factory=Judging)
+    sharing: Sharing | None = None  # set if there are several shards
 
     def __post_init__(self) -> None:
         """Detect the optional capabilities once: isinstance() is slow for protocols."""
@@ -98,6 +109,9 @@ class Crawl:
             return _failed(visit, "parse-budget" if isinstance(error, TooCostly) else "parse", described(error))
         if (first := self.bodies.setdefault(digest, url)) != url:  # after parsing: never a duplicate of a failure
             return replace(visit, digest=digest, duplicate_of=first)
+        if self.sharing and (first := await self.sharing.first_url(digest, url)) != url:
+            self.bodies[digest] = first
+            return replace(visit, digest=digest, duplicate_of=first)
         if page.listed:
             return replace(visit, page=page)
         try:
@@ -137,6 +151,8 @@ class Crawl:
         page = visit.page
         if page.listed:
             visit = replace(visit, page=replace(page, links=page.listed), verdict=_UNJUDGED)
+        if self.sharing:
+            visit = self.sharing.divide(visit)
         return visit.page.links, self.strategy.score(visit)
 
 

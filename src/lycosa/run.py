@@ -41,11 +41,13 @@ class Run:
         sinks: Sequence[Sink] = (),
     ) -> None:
         self.folder = folder
+        self.written_in = source.path.parent  # the folder of crawl.toml, to which the names of files are relative
         self.clock = clock
         self.parts: Parts = build(folder, settings, source, clock)
         self.skipped: list[str] = []  # invalid seeds, and why
         self.stopped_by_user = False
         self.relabelled = 0  # verdicts reversed by labels given since the last run
+        self.when_open: list[Callable[[], None]] = []
         self._recent = Recent()
         self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent, *sinks]
         self._retried: list[retry.Failure] = []
@@ -76,7 +78,9 @@ class Run:
             self._seeds = self._read_seeds(extra_seeds)
             self._load([seed.url for seed in self._seeds], retry_failed)
             if not self._seeds and not parts.frontier.outlook().known:
-                raise BadInput("; ".join(self.skipped) or f"{self.folder / config.NAME}: seeds: say where to start")
+                raise BadInput("; ".join(self.skipped) or f"{self.written_in / config.NAME}: seeds: say where to start")
+            for call in self.when_open:
+                call()
         except BaseException:
             self.close()
             raise
@@ -112,6 +116,10 @@ class Run:
         self.parts.frontier.stop(why)
         if self._crawling:
             self._crawling.cancel()
+
+    def limit(self, make: Callable[[Quota], Quota]) -> None:
+        self._quota = make(self._quota)
+        self.parts.frontier.limit(self._quota)
 
     def pause(self, paused: bool) -> None:
         """Stop starting new requests, or resume. Stored at once, for readers of crawl.db."""
@@ -160,8 +168,8 @@ class Run:
         return corrected.flipped_
 
     def _read_seeds(self, extra: Sequence[str]) -> list[Link]:
-        good, self.skipped = read_seeds(self.parts.config.seeds, self.folder)
-        more, wrong = read_seeds([*extra], self.folder)
+        good, self.skipped = read_seeds(self.parts.config.seeds, self.written_in)
+        more, wrong = read_seeds([*extra], self.written_in)
         self.skipped += wrong
         added, recall = [*more, *orders.added_seeds(self.parts.db)], self.parts.recall
         recall.give_away(added)
@@ -244,14 +252,14 @@ class Run:
         db, settings = self.parts.db, self.parts.config
         kind, problem = str(settings.strategy["kind"]), ""
         before = db.get("strategy", kind)
-        now = make_stamp(self.parts.judge, str(settings.topic["kind"]), self.folder)
+        now = make_stamp(self.parts.judge, str(settings.topic["kind"]), self.written_in)
         if before != kind:
             problem = f"this crawl began with strategy {before}; make a new folder for {kind}"
         elif changes := what_changed(db, self.parts.judge, now):
             said = "; ".join(changes)
             problem = f"the topic has changed since its pages were judged ({said}); make a new folder"
         if problem:
-            raise BadInput(f"{self.folder}: {problem}{self._remedy()}")
+            raise BadInput(f"{self.written_in}: {problem}{self._remedy()}")
         db.put("strategy", kind)
 
     def _remedy(self) -> str:
@@ -259,10 +267,10 @@ class Run:
         if not settings.store.warc:
             return ""
         with contextlib.suppress(BadInput):
-            written = config.load(self.folder)[0]
+            written = config.load(self.written_in)[0]
             if (written.topic, written.strategy) != (settings.topic, settings.strategy):
-                return f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {self.folder}"
-        return f", or judge the stored pages again: lycosa rejudge {self.folder}"
+                return f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {self.written_in}"
+        return f", or judge the stored pages again: lycosa rejudge {self.written_in}"
 
     def _stateful(self) -> Iterator[tuple[str, Stateful]]:
         for name, part in (("judge", self.parts.judge), ("strategy", self.parts.strategy)):

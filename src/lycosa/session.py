@@ -17,6 +17,7 @@ from lycosa.clock import WallClock
 from lycosa.control import Door, Request
 from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
 from lycosa.events import Event, Listeners, StateChange, Summary
+from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
@@ -36,10 +37,17 @@ _CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READO
 class Session:
     """One run of a crawl folder."""
 
-    def __init__(self, folder: Path | str, overrides: Sequence[str] = (), clock: Clock | None = None) -> None:
-        """`overrides`: keys of crawl.toml for this run, as "section.key=value"."""
+    def __init__(
+        self,
+        folder: Path | str,
+        overrides: Sequence[str] = (),
+        clock: Clock | None = None,
+        home: Path | None = None,
+    ) -> None:
+        """`overrides`: keys of crawl.toml for this run, as "section.key=value". `home`: where everything is stored, if
+        not beside crawl.toml."""
         settings, source = config.load(Path(folder), overrides)
-        self.folder = source.path.parent
+        self.folder = home or source.path.parent
         self._settings = settings
         self._listeners = Listeners()
         self._log = CrawlLog(self.folder, settings.store.log_visits)
@@ -144,6 +152,22 @@ class Session:
     def parts(self) -> Parts:
         """The parts of the crawl, for code that adds to them before it starts."""
         return self._run.parts
+
+    def when_open(self, call: Callable[[], None]) -> None:
+        """Call this once the state of the crawl has been read, before anything is fetched."""
+        self._run.when_open.append(call)
+
+    def limit(self, make: Callable[[Quota], Quota]) -> None:
+        """Replace the limits of the run by others, made from them."""
+        self._run.limit(make)
+
+    def end(self, why: str, by_user: bool) -> None:
+        """End the run for this reason."""
+        self._run.stop(why, by_user)
+
+    def commit(self) -> None:
+        """Make all changes so far permanent, and visible to readers of the folder."""
+        self._run.commit()
 
     @property
     def skipped(self) -> list[str]:

@@ -28,7 +28,7 @@ from lycosa.output.why import Step, draw_why, read_path, scored
 from lycosa.process import prepare_process
 from lycosa.recalling import stored_estimate
 from lycosa.run import lock
-from lycosa.session import run_folder
+from lycosa.shards.start import run_shards
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import relevance_order
@@ -87,7 +87,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     console = terminal.console(stderr=json, live=not logs)
     prepare_process()
     with Progress(console, directory.name or str(directory)) as progress:
-        summary, session = run_folder(directory, overrides, list(seed or []), progress, retry is not None)
+        summary, session = run_shards(directory, overrides, list(seed or []), progress, retry is not None)
     for line in session.skipped:
         print(f"lycosa: {line}", file=sys.stderr)
     for line in ending(summary, str(directory), session.stopped_by_user):

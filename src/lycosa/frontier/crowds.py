@@ -21,8 +21,8 @@ class Crowd:
         self.hosts: set[int] = set()
         self.due_at = 0.0
 
-    def is_large(self) -> bool:
-        return len(self.hosts) > FEW
+    def is_large(self, few: int) -> bool:
+        return len(self.hosts) > few
 
 
 class Crowds:
@@ -31,6 +31,7 @@ class Crowds:
 
     def __init__(self, most_hosts: int) -> None:
         self.most_hosts = most_hosts  # per domain; 0: no limit
+        self.few = FEW
         self._names: dict[str, list[str]] = {}  # by the last two labels
         self._counts: dict[str, Counter[str]] = {}  # number of hosts by domain, for labels with many hosts
         self._by_address: dict[tuple[str, str], Crowd] = {}
@@ -60,7 +61,7 @@ class Crowds:
 
     def answered(self, host: int, name: str, address: str) -> None:
         """Record the address of a host."""
-        if len(self._names.get(_last_labels(name), ())) <= FEW:
+        if len(self._names.get(_last_labels(name), ())) <= self.few:
             return
         key = _domain(name), address
         crowd = self._by_address.get(key)
@@ -71,7 +72,7 @@ class Crowds:
                 before.hosts.discard(host)
             self._by_host[host] = crowd
             crowd.hosts.add(host)
-            if crowd.is_large():
+            if crowd.is_large(self.few):
                 self._large[key[0]] = crowd
 
     def of(self, host: int, name: str) -> Crowd | None:
@@ -79,7 +80,7 @@ class Crowds:
         if not self._large:
             return None
         crowd = self._by_host.get(host) or self._large.get(_domain(name))
-        return crowd if crowd and crowd.is_large() else None
+        return crowd if crowd and crowd.is_large(self.few) else None
 
 
 def _last_labels(name: str) -> str:

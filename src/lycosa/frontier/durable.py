@@ -18,7 +18,7 @@ from lycosa import config, urls
 from lycosa.frontier.batch import Batch, group
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import chosen
-from lycosa.frontier.hosts import BUSY, READY, RESTING, Host, Hosts
+from lycosa.frontier.hosts import READY, Host, Hosts
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.places import Places
 from lycosa.frontier.priority import LOWEST, rank_of
@@ -28,10 +28,11 @@ from lycosa.frontier.status import Outlook, status_of
 from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.frontier.view import FrontierView
 from lycosa.frontier.waiters import Waiters
-from lycosa.store.db import DONE, WAITING, CrawlDb
+from lycosa.store.db import DONE, ELSEWHERE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
+Route = Callable[[Sequence[Link], Sequence[float], Band], tuple[Sequence[Link], Sequence[float]]]
 _FIRST = int(Band.FIRST)  # plain numbers compare faster
 _LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
 
@@ -52,6 +53,8 @@ class DurableFrontier:
         self.ended = ""  # why the crawl is over
         self.paused = False
         self.refused: Counter[str] = Counter()  # number of refused links, by reason
+        self.route: Route | None = None  # passes links on to other shards, and returns the others
+        self.elsewhere: Callable[[str], bool] = lambda url: False  # whether a URL belongs to another shard
         self._quota: Quota | None = None
         self._more: Callable[[], bool] = lambda: False
         self._rescores_soon: Callable[[], bool] = lambda: False
@@ -70,14 +73,15 @@ class DurableFrontier:
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
         self._waiters = Waiters(clock)
-        self._focus = self._places.focus
+        self.focus = self._places.focus
         self._errands = self._places.errands
 
     # -- called by the loop
-    # -----------------------------------------------------------------------------------------------
 
     def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None:
         """Queue links, or raise the priority of those already queued. All links of one call come from the same page."""
+        if self.route:
+            links, scores = self.route(links, scores, band)
         if not links:
             return
         batch = Batch(self.number(links[0].source), band)
@@ -119,7 +123,7 @@ class DurableFrontier:
             if self._nothing_comes() and not self._more():
                 self.ended = "frontier empty"
                 continue
-            await self._waiters.wait(self.hosts.next_due(), self._focus.next_change(), deadline)
+            await self._waiters.wait(self.hosts.next_due(), self.focus.next_change(), deadline)
 
     def done(self, reply: Reply | Deferred) -> None:
         """End a lease: the URL is done, or is queued again for a later request."""
@@ -136,7 +140,7 @@ class DurableFrontier:
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
                 host.closed = host.closed or FULL
         self.hosts.rest(host, reply, now)
-        self._focus.ended(host, reply.seconds, now)
+        self.focus.ended(host, reply.seconds, now)
         self._rests.write(host)
         if host.closed:
             self._places.close(host, now)
@@ -180,7 +184,6 @@ class DurableFrontier:
         self._waiters.wake()
 
     # -- called by other components
-    # ---------------------------------------------------------------------------------------
 
     def refuses(self, url: str) -> str:
         """Why a URL may not be fetched now; empty if it may."""
@@ -195,7 +198,12 @@ class DurableFrontier:
 
     def refuses_hop(self, url: str) -> str:
         """Why a redirect to this URL may not be followed. A known URL was or will be fetched on its own."""
-        return self.refuses(url) or ("redirect-known" if self.number(url) else "")
+        return self.refuses(url) or ("redirect-known" if self.number(url) or self.elsewhere(url) else "")
+
+    def meet(self, url: str, reference: int) -> None:
+        """Make a page of another shard known, so that URLs found on it have a source."""
+        if not self.number(url):
+            self._table.insert(Link(url), -reference, 0.0, ELSEWHERE)
 
     def limit(self, quota: Quota) -> None:
         self._quota = quota
@@ -210,6 +218,9 @@ class DurableFrontier:
 
     def waiting(self) -> int:
         return self._places.waiting
+
+    def in_flight(self) -> int:
+        return len(self._leases)
 
     def unreachable(self) -> dict[str, int]:
         """Hosts that could not be reached, each with its number of queued URLs."""
@@ -240,20 +251,12 @@ class DurableFrontier:
         return len(left)
 
     def outlook(self) -> Outlook:
-        counts = Counter(host.state for host in self.hosts.all)
-        floor = self._focus.last_floor
         outlook = Outlook(
-            known=len(self._table),
-            waiting=self._places.waiting,
-            in_flight=len(self._leases),
-            hosts=len(self.hosts.all),
-            hosts_due=counts[READY] + counts[BUSY],
-            hosts_resting=counts[RESTING],
-            next_due=self.hosts.next_due(),
+            **{"known": len(self._table), "waiting": self.waiting(), "in_flight": self.in_flight()},
             refused=dict(self.refused),
             ended=self.ended,
-            held_back=sum(host.state == READY and -host.offer[0] < floor for host in self.hosts.all),
             paused=self.paused,
+            **self.hosts.counts(self.focus.last_floor),
         )
         return replace(outlook, status=status_of(outlook))
 
@@ -273,7 +276,7 @@ class DurableFrontier:
             if waits and not host.closed and not self.scope.refuses(url, known.depth):  # the scope may have changed
                 host.due_at = max(host.due_at, rest_until)
                 self._places.waiting += 1
-                self._focus.add(host, self._table.rank(number))
+                self.focus.add(host, self._table.rank(number))
                 groups.setdefault((host, self._places.rank(number)), array("I")).append(number)
             elif self._places.list:
                 self._places.list.strike(number)
@@ -292,18 +295,17 @@ class DurableFrontier:
         return Lease(replace(link, origin=self._table.take(number).origin))
 
     # -- internal
-    # ---------------------------------------------------------------------------------------------------------
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._places.list or not self._lists:
-            floor = self._focus.floor(self._quota.remaining() if self._quota else None, now)
+            floor = self.focus.floor(self._quota.remaining() if self._quota else None, now)
             if taken := self.hosts.take(now, max(floor, self._floor)):
-                self._focus.earn()
+                self.focus.earn()
             elif self._nothing_comes():
                 self._floor = LOWEST
                 taken = self.hosts.take(now)
-            elif self._focus.has_spare() and (taken := self.hosts.take(now, self._floor)):
-                self._focus.spend()
+            elif self.focus.has_spare() and (taken := self.hosts.take(now, self._floor)):
+                self.focus.spend()
             return taken
         if not self._places.list.places and not self._leases:
             self.apply(self._lists.end_list())
@@ -314,7 +316,8 @@ class DurableFrontier:
         return self._places.waits(number, rank)
 
     def _nothing_comes(self) -> bool:
-        return not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
+        is_idle = not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
+        return is_idle and not self.focus.is_outranked()
 
     def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
         """Change the scores of queued URLs; skip those no longer queued, and those in a higher band, whose score does
@@ -329,7 +332,7 @@ class DurableFrontier:
                     hosts[at] if hosts else self._table.host_of(number)
                 )
                 rank = rank_of(score)
-                self._focus.move(host, rank_of(before), rank)
+                self.focus.move(host, rank_of(before), rank)
                 group(batch.moved, host, rank, number)
         self._write(batch)
 
@@ -356,7 +359,7 @@ class DurableFrontier:
             number = self._table.enter(key, score, band, WAITING)
             self._places.waiting += not host.closed
             rank = batch.rank(score)
-            self._focus.add(host, rank)
+            self.focus.add(host, rank)
             group(batch.new, host, rank, number)
         origin = link.origin._value_  # a plain number: converting it in the database is slow
         batch.rows.append((number, link.url, batch.source, link.anchor, link.depth, score, WAITING, band, origin))
@@ -379,7 +382,7 @@ class DurableFrontier:
             batch.rescored.append((merged, number))
         if table.states[number] == WAITING and not (self._places.list and number in self._places.list.places):
             host = self._errands.host_of(number) or self.hosts.named(urls.host(link.url))
-            self._focus.move(host, before, rank := table.rank(number))
+            self.focus.move(host, before, rank := table.rank(number))
             group(batch.moved, host, rank, number)
 
     def _write(self, batch: Batch) -> None:

@@ -37,6 +37,8 @@ class Focus:
         self.last_floor = LOWEST  # the minimum rank when it was last computed
         self._spare = 0.0  # requests that may be spent on URLs that are merely due
         self._ranks = Ranks()
+        self.others = LOWEST  # the best rank queued in other shards, which have their share of the requests
+        self.shards = 1
         self._asked: dict[Host, float] = {}  # hosts with a request in flight and its start time, oldest first
 
     def add(self, host: Host, rank: int, count: int = 1) -> None:
@@ -77,9 +79,17 @@ class Focus:
         if self.focus:
             self._give_up_on_slow(now)
             pages = ENDLESS if remaining is None else remaining
-            most = max(LEAST, int(SHARE * pages)) if self.focus < 1 else 1
-            self.last_floor = self._ranks.threshold(1) if len(self._asked) < most else NEVER
+            most = max(LEAST, int(SHARE * pages)) // self.shards if self.focus < 1 else 1
+            self.last_floor = max(self.best(), self.others) if len(self._asked) < (most or 1) else NEVER
         return self.last_floor
+
+    def best(self) -> int:
+        """The rank of the best queued URL."""
+        return self._ranks.threshold(1)
+
+    def is_outranked(self) -> bool:
+        """Whether a better URL is queued in another shard."""
+        return self.others > LOWEST and self.others > self.best()
 
     def _give_up_on_slow(self, now: float) -> None:
         """Stop waiting for hosts that have not responded for a while."""

@@ -7,11 +7,13 @@ request is in flight). `Hosts` knows which ready host has the best URL, and when
 from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Any
 
 from lycosa import config
-from lycosa.frontier.crowds import Crowds
+from lycosa.frontier.crowds import FEW, Crowds
 from lycosa.frontier.priority import LOWEST
 from lycosa.frontier.queue import HostQueue
 from lycosa.outcomes import UNASKED, UNREACHABLE
@@ -50,6 +52,7 @@ class Hosts:
         self.rules = rules
         self.all: list[Host] = []
         self._crowds = Crowds(most_per_domain)
+        self._shards = 1
         self._waits = waits  # whether this id is queued with this rank
         self._by_name: dict[str, Host] = {}
         self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale entries are skipped
@@ -115,7 +118,7 @@ class Hosts:
             heappush(self._resting, (crowd.due_at, host.id))
             return True
         if crowd:
-            crowd.due_at = now + self.rules.delay_s
+            crowd.due_at = now + self.rules.delay_s * self._shards
         return False
 
     def settle(self, host: Host, now: float) -> None:
@@ -143,7 +146,7 @@ class Hosts:
         if reply.ip:
             self._crowds.answered(host.id, host.name, reply.ip)
         if crowd := self._crowds.of(host.id, host.name):
-            crowd.due_at = max(crowd.due_at, host.due_at)
+            crowd.due_at = max(crowd.due_at, now + (host.due_at - now) * self._shards)
         if reply.error in UNREACHABLE:
             host.failures += 1
             if rules.give_up_after and host.failures >= rules.give_up_after:
@@ -162,6 +165,22 @@ class Hosts:
         while self._resting and self.all[self._resting[0][1]].state != RESTING:
             heappop(self._resting)
         return self._resting[0][0] if self._resting else None
+
+    def share(self, shards: int) -> None:
+        """Other shards may contact other names of the same servers: each takes its part of the requests."""
+        self._shards = shards
+        self._crowds.few = max(1, FEW // shards)
+
+    def counts(self, floor: int) -> dict[str, Any]:
+        """How many hosts are in which state. Those that are ready, but without a URL of this rank, are held back."""
+        states = Counter(host.state for host in self.all)
+        return {
+            "hosts": len(self.all),
+            "hosts_due": states[READY] + states[BUSY],
+            "hosts_resting": states[RESTING],
+            "next_due": self.next_due(),
+            "held_back": sum(host.state == READY and -host.offer[0] < floor for host in self.all),
+        }
 
     def _offer(self, host: Host, minus: int, number: int) -> None:
         host.offer = (minus, number)

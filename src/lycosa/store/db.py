@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from lycosa.errors import StateError
+from lycosa.store.shard_views import connect, shard_folders
 
 VERSION = 3
 
@@ -67,7 +68,7 @@ _AS_NOW = {  # for read-only access: makes a database of an older version look l
 _REBUILT = ("visits", "urls", "links", "notes", "hosts")  # tables rewritten by a replay of all visits
 _BEFORE = "before_"
 
-WAITING, DONE = 0, 1  # states of a URL
+WAITING, DONE, ELSEWHERE = 0, 1, 2  # states of a URL; the last is a page of another shard that links to URLs of this one
 
 
 class CrawlDb:
@@ -78,10 +79,16 @@ class CrawlDb:
     def __init__(self, path: Path | str, readonly: bool = False) -> None:
         self.path = path
         self.readonly = readonly
+        self.shards = shard_folders(Path(path).parent) if readonly else []
         self._in_turn = self._is_due = False
         self.before_commit: list[Callable[[], None]] = []  # must be on disk before the visits that refer to it
+        self.after_commit: list[Callable[[], None]] = []
 
     def open(self) -> "CrawlDb":
+        if self.readonly and self.shards:
+            self._db = connect(self.shards)
+            self.is_new = False
+            return self
         if self.readonly and not Path(self.path).exists():
             raise StateError(Path(self.path).parent, f"nothing crawled yet (no {Path(self.path).name})")
         try:
@@ -181,6 +188,8 @@ class CrawlDb:
             prepare()
         self.execute("COMMIT")
         self.execute("BEGIN IMMEDIATE")
+        for call in self.after_commit:
+            call()
 
     def give_up(self, error: Exception) -> NoReturn:
         """A visit could not be written completely: roll back to the last commit, and refuse all further writes."""

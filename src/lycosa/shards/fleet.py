@@ -1,0 +1,145 @@
+"""Runs a crawl as several processes: starts them, restarts one that was killed, and speaks for all of them."""
+
+import asyncio
+import logging
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lycosa import config
+from lycosa.control import Door
+from lycosa.errors import LycosaError
+from lycosa.events import Listeners, StateChange, Summary
+from lycosa.process import on_signals
+from lycosa.shards.__main__ import Orders
+from lycosa.shards.hub import Hub
+from lycosa.shards.layout import homes
+from lycosa.shards.merged import merged
+from lycosa.shards.messages import Failed, Report
+from lycosa.shards.wire import SocketWire, each
+from lycosa.summary import write_summary
+
+MOST_RESTARTS = 5  # of one shard without a page in between
+SUMMARY_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class ShardFailed(LycosaError):
+    """A shard cannot go on."""
+
+    def __init__(self, problem: str, exit_code: int = 2) -> None:
+        super().__init__(problem)
+        self.exit_code = exit_code
+
+
+class Fleet:
+    """All shards of one crawl folder; the caller must hold the folder's lock."""
+
+    def __init__(self, folder: Path, settings: config.Config, overrides: Sequence[str]) -> None:
+        self.folder = folder
+        self.skipped: list[str] = []
+        self.restarts = 0
+        self._settings = settings
+        self._overrides = [*overrides]
+        self._homes = homes(folder)
+        self._hub = Hub(len(self._homes), settings.limits, self._hear)
+        self._summaries: dict[int, dict[str, Any]] = {}
+        self._finished: set[int] = set()
+        self._failed: Failed | None = None
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    @property
+    def stopped_by_user(self) -> bool:
+        return bool(self._hub.over and self._hub.over.by_user)
+
+    def pids(self) -> list[int]:
+        return [process.pid for process in self._processes.values()]
+
+    async def run(
+        self, seeds: Sequence[str], watch: Callable[[dict[str, Any]], None], retry_failed: bool = False
+    ) -> dict[str, Any]:
+        """Run all shards until the crawl is over; return the summary of all."""
+        with on_signals(self.stop):
+            shards = [asyncio.ensure_future(self._keep(at, seeds, retry_failed)) for at in range(len(self._homes))]
+            watching = asyncio.ensure_future(self._watch(watch))
+            try:
+                await asyncio.gather(*shards)
+            finally:
+                watching.cancel()
+                for process in self._processes.values():
+                    process.kill()
+        if self._failed:
+            raise ShardFailed(self._failed.problem, self._failed.exit_code)
+        summary = self.summary()
+        watch(summary)
+        return summary
+
+    def stop(self) -> None:
+        self._hub.end("stopped by the user", by_user=True)
+
+    def summary(self) -> dict[str, Any]:
+        """The totals of all shards, also written to summary.json."""
+        ended = self._hub.over.why if self._hub.over else ""
+        parts = [self._summaries[shard] for shard in sorted(self._summaries)]
+        summary = merged(parts, ended) | {"messages": self._hub.messages, "message_bytes": self._hub.bytes}
+        write_summary(self.folder, summary)
+        return summary
+
+    async def _watch(self, watch: Callable[[dict[str, Any]], None]) -> None:
+        while True:
+            await asyncio.sleep(SUMMARY_S)
+            if len(self._summaries) == len(self._homes):
+                watch(self.summary())
+
+    def _hear(self, message: Report | Failed) -> None:
+        if isinstance(message, Failed):
+            self._failed = self._failed or message
+            self._hub.end(message.problem)
+            return
+        self._summaries[message.shard] = message.summary
+        if message.is_last:
+            self._finished.add(message.shard)
+            self.skipped = self.skipped or message.skipped
+            self._hub.end(message.summary["ended"])  # a limit of time, or no answer: it concerns all
+
+    async def _keep(self, shard: int, seeds: Sequence[str], retry_failed: bool) -> None:
+        """Run the process of a shard, and start it again if it dies."""
+        in_vain, pages = 0, -1
+        while True:
+            wire = await self._start(shard, seeds, retry_failed)
+            self._hub.join(shard, wire)
+            await each(wire, self._hub.handle)
+            self._hub.leave(shard)
+            code = await asyncio.to_thread(self._processes.pop(shard).wait)
+            await wire.close()
+            if shard in self._finished or self._failed or self._hub.over:
+                return
+            self.restarts += 1
+            now = self._summaries.get(shard, {}).get("pages", 0)
+            in_vain, pages = (0, now) if now > pages else (in_vain + 1, pages)
+            if in_vain >= MOST_RESTARTS:
+                problem = f"{self._homes[shard]}: this shard ends again and again (exit code {code}); see its crawl.log"
+                self._hear(Failed(shard, problem, 1))
+                return
+            _log.warning("shard %d ended with exit code %d, and is started again", shard, code)
+            retry_failed = False
+
+    async def _start(self, shard: int, seeds: Sequence[str], retry_failed: bool) -> SocketWire:
+        here, there = socket.socketpair()
+        with there:
+            orders = Orders(
+                *(str(self.folder), str(self._homes[shard]), shard, len(self._homes), there.fileno()),
+                *(self._overrides, [*seeds], retry_failed),
+            )
+            self._processes[shard] = subprocess.Popen(
+                [sys.executable, "-m", "lycosa.shards", msgspec.json.encode(orders).decode()],
+                pass_fds=[there.fileno()],
+                stdin=subprocess.DEVNULL,
+            )
+        return await SocketWire.open(here)

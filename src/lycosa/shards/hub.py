@@ -1,0 +1,193 @@
+"""Where all shards meet: passes messages on, keeps the common order and the limits, and sees when all is done."""
+
+from collections.abc import Callable
+
+from lycosa import config
+from lycosa.shards.messages import (
+    Ack,
+    Ask,
+    Batch,
+    Failed,
+    Joined,
+    Message,
+    News,
+    Over,
+    Report,
+    Status,
+    Told,
+)
+from lycosa.shards.wire import Wire
+
+MOST_ALLOTTED = 200  # pages given to a shard at once
+_NONE = (0, 0)
+
+
+class Hub:
+    """The state is what the shards said last: nothing is lost if it has to start again."""
+
+    def __init__(self, shards: int, limits: config.Limits, hear: Callable[[Report | Failed], None]) -> None:
+        self._shards = shards
+        self._limits = limits
+        self._hear = hear
+        self._wires: dict[int, Wire] = {}
+        self._statuses: dict[int, Status] = {}
+        self._allotted = [0] * shards
+        self._versions = [0] * shards
+        self._asked_back: set[int] = set()
+        self._news: dict[int, News] = {}  # as last sent
+        self._probe = 0
+        self._answers: dict[int, Status] | None = None  # to the probe under way
+        self._before: list[Status] = []  # the answers to the probe before
+        self.over: Over | None = None
+        self.messages = self.bytes = 0  # passed on
+
+    def join(self, shard: int, wire: Wire) -> None:
+        self._wires[shard] = wire
+        self._news.pop(shard, None)
+        for other, others_wire in self._wires.items():
+            if other != shard:
+                others_wire.send(Joined(shard))
+        if self.over:
+            wire.send(self.over)
+
+    def leave(self, shard: int) -> None:
+        """What it had queued must not make others wait."""
+        self._wires.pop(shard, None)
+        self._answers, self._before = None, []
+        if last := self._statuses.get(shard):
+            self._statuses[shard] = Status(shard, pages=last.pages, relevant=last.relevant, duplicates=last.duplicates)
+            self._tell()
+
+    def handle(self, message: Message) -> None:
+        match message:
+            case Batch() | Ack() | Ask() | Told():
+                self.messages += 1
+                self.bytes += len(message.body) if isinstance(message, Batch) else 0
+                if wire := self._wires.get(message.target):
+                    wire.send(message)
+            case Status():
+                self._update(message)
+            case Report() | Failed():
+                self._hear(message)
+
+    def end(self, why: str, by_user: bool = False) -> None:
+        if self.over:
+            return
+        self.over = Over(why, by_user)
+        for wire in self._wires.values():
+            wire.send(self.over)
+
+    # -- statuses
+
+    def _update(self, status: Status) -> None:
+        shard = status.shard
+        self._statuses[shard] = status
+        self._asked_back.discard(shard)
+        if status.version == self._versions[shard]:
+            self._allotted[shard] = min(self._allotted[shard], status.allotted)
+        if self.over:
+            return
+        if why := self._limit_reached():
+            self.end(why)
+            return
+        self._allot(status)
+        self._tell()
+        self._see_whether_all_is_done(status)
+
+    def _limit_reached(self) -> str:
+        limits, all_ = self._limits, self._statuses.values()
+        pages = sum(status.pages for status in all_)
+        if limits.pages and pages >= limits.pages:
+            return f"limit of {limits.pages} pages"
+        if limits.pages and sum(status.duplicates for status in all_) >= limits.pages:
+            return f"limit of {limits.pages} duplicates"
+        if limits.relevant and sum(status.relevant for status in all_) >= limits.relevant:
+            return f"limit of {limits.relevant} relevant pages"
+        return ""
+
+    def _remaining(self) -> int:
+        if not self._limits.pages:
+            return -1
+        return max(0, self._limits.pages - sum(status.pages for status in self._statuses.values()))
+
+    def _allot(self, status: Status) -> None:
+        """Give a shard that has used up its pages some more; if none are left, ask those back that others do not use.
+
+        A shard that starts is given at least the pages it has already."""
+        shard, limit = status.shard, self._limits.pages
+        if not limit:
+            return
+        allotted = self._allotted
+        left = limit - sum(max(pages, self._pages(other)) for other, pages in enumerate(allotted))
+        if status.wants_pages or (not self._versions[shard] and left):
+            more = min(left, max(1, min(MOST_ALLOTTED, left // (2 * self._shards))))
+            if more > 0:
+                allotted[shard] = max(allotted[shard], status.pages) + more
+                self._versions[shard] += 1
+            else:
+                self._ask_back(shard)
+
+    def _ask_back(self, wanting: int) -> None:
+        for shard, status in self._statuses.items():
+            unused = self._allotted[shard] > status.pages + status.in_flight
+            if shard != wanting and unused and shard in self._wires and shard not in self._asked_back:
+                self._asked_back.add(shard)
+                self._wires[shard].send(self._news_for(shard, return_pages=True))
+
+    def _pages(self, shard: int) -> int:
+        status = self._statuses.get(shard)
+        return status.pages if status else 0
+
+    def _news_for(self, shard: int, probe: int = -1, return_pages: bool = False) -> News:
+        best = max((status.best for other, status in self._statuses.items() if other != shard), default=_NONE)
+        allotted = self._allotted[shard] if self._versions[shard] else -1
+        return News(best, self._remaining(), allotted, self._versions[shard], return_pages, probe)
+
+    def _tell(self) -> None:
+        """Tell each shard what has changed for it."""
+        for shard, wire in self._wires.items():
+            news = self._news_for(shard)
+            if news != self._news.get(shard):
+                self._news[shard] = news
+                wire.send(news)
+
+    # -- the end
+
+    def _see_whether_all_is_done(self, status: Status) -> None:
+        """All is done if all shards are idle and every batch sent has been applied, twice in a row: what was on its way
+        while the shards were asked the first time has arrived when they are asked again."""
+        if self._answers is None:
+            if status.is_idle and self._is_done(self._statuses):
+                self._ask_all()
+            return
+        if status.probe == self._probe:
+            self._answers[status.shard] = status
+        if not status.is_idle:
+            self._answers, self._before = None, []
+        elif len(self._answers) == self._shards:
+            answers = [_counters(self._answers[shard]) for shard in range(self._shards)]
+            if not self._is_done(self._answers):
+                self._answers, self._before = None, []
+            elif answers == self._before:
+                self.end("frontier empty")
+            else:
+                self._before = answers
+                self._ask_all()
+
+    def _is_done(self, statuses: dict[int, Status]) -> bool:
+        if len(statuses) < self._shards or len(self._wires) < self._shards:
+            return False
+        if not all(status.is_idle for status in statuses.values()):
+            return False
+        every = range(self._shards)
+        return all(statuses[one].sent[other] == statuses[other].applied[one] for one in every for other in every)
+
+    def _ask_all(self) -> None:
+        self._probe += 1
+        self._answers = {}
+        for shard, wire in self._wires.items():
+            wire.send(self._news_for(shard, self._probe))
+
+
+def _counters(status: Status) -> Status:
+    return Status(status.shard, pages=status.pages, sent=status.sent, applied=status.applied)

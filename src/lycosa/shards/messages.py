@@ -1,0 +1,177 @@
+"""What shards tell each other. Letters are durable: they are stored with the visit they come from, and applied once.
+Everything else may be lost when a process is killed, and is sent again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from lycosa.types import Band, Link, Origin, Page, Reply, Verdict, Visit
+
+Found = tuple[str, str, int, int]  # URL and anchor of a link, and where the anchor is among the words of the page
+
+
+class Fragment(Struct, frozen=True, array_like=True, tag=0):
+    """A page, with those of its links that belong to the receiver, who scores and queues them."""
+
+    source: Link
+    reference: int  # of the page's URL
+    url: str
+    title: str
+    language: str
+    words: str
+    relevance: float
+    on_topic: bool
+    label: str
+    classes: dict[str, float]
+    score: float
+    depth: int
+    origin: Origin
+    links: list[Found]
+
+    def visit(self) -> Visit:
+        """As if the receiver had fetched the page, and it had no other links."""
+        url, depth, origin = self.source.url, self.depth, self.origin
+        links = [Link(to, url, anchor, depth, start, end, origin) for to, anchor, start, end in self.links]
+        words = self.words.split(" ") if self.words else []
+        page = Page(self.url, self.title, words=words, links=links, language=self.language)
+        verdict = Verdict(self.relevance, self.on_topic, self.label, self.classes)
+        return Visit(Reply(self.source, self.url, 200), page, verdict, self.score)
+
+
+def fragment(visit: Visit, links: Sequence[Link], reference: int, words: str) -> Fragment:
+    """The part of a visit that concerns another shard."""
+    page, verdict, first = visit.page, visit.verdict, links[0]
+    return Fragment(
+        *(visit.reply.link, reference, page.url, page.title, page.language, words),
+        *(verdict.relevance, verdict.on_topic, verdict.label, dict(verdict.classes), visit.score),
+        *(first.depth, first.origin, [(link.url, link.anchor, link.start, link.end) for link in links]),
+    )
+
+
+class Offer(Struct, frozen=True, array_like=True, tag=1):
+    """Links that already have a score: found in a robots.txt, by a search engine, or where a redirect leads."""
+
+    links: list[Link]
+    scores: list[float]
+    band: Band
+    reference: int = 0  # of the page they were found on
+
+
+class Claim(Struct, frozen=True, array_like=True, tag=2):
+    """A body was stored under this URL."""
+
+    digest: str
+    url: str
+
+
+Letter = Fragment | Offer | Claim
+
+
+class Batch(Struct, frozen=True, array_like=True, tag="batch"):
+    """Letters from one shard to another. Those of one sender are applied in the order of their numbers."""
+
+    source: int
+    target: int
+    number: int
+    body: bytes
+
+
+class Ack(Struct, frozen=True, array_like=True, tag="ack"):
+    """All batches up to this number have been applied and committed."""
+
+    source: int
+    target: int  # who sent the batches
+    number: int
+
+
+class Ask(Struct, frozen=True, array_like=True, tag="ask"):
+    """Where was this body seen first? If nowhere, then at this URL."""
+
+    source: int
+    target: int
+    digest: str
+    url: str
+
+
+class Told(Struct, frozen=True, array_like=True, tag="told"):
+    """The answer to a question."""
+
+    source: int
+    target: int
+    digest: str
+    asked: str  # the URL in the question
+    url: str
+
+
+class Status(Struct, frozen=True, array_like=True, tag="status"):
+    """Where a shard stands."""
+
+    shard: int
+    best: tuple[int, int] = (0, 0)  # the rank of its best queued URL, in two parts
+    pages: int = 0
+    relevant: int = 0
+    duplicates: int = 0
+    in_flight: int = 0
+    allotted: int = 0  # pages it may fetch in all
+    version: int = 0  # of the last allotment received
+    wants_pages: bool = False
+    is_idle: bool = False  # nothing is queued, in flight, or on its way to other shards
+    sent: list[int] = []  # number of the last batch to each shard
+    applied: list[int] = []  # and from each shard
+    probe: int = -1  # of the question this answers
+
+
+class News(Struct, frozen=True, array_like=True, tag="news"):
+    """What a shard must know about the others."""
+
+    best: tuple[int, int] = (0, 0)  # the best rank queued in any of them
+    remaining: int = -1  # pages until the limit; -1 without one
+    allotted: int = -1
+    version: int = 0
+    return_pages: bool = False  # give back what has not been used of the allotment
+    probe: int = -1  # answer with a status
+
+
+class Joined(Struct, frozen=True, array_like=True, tag="joined"):
+    """A shard has started, and must be sent again what it has not acknowledged."""
+
+    shard: int
+
+
+class Over(Struct, frozen=True, array_like=True, tag="over"):
+    """The crawl has ended."""
+
+    why: str
+    by_user: bool = False
+
+
+class Report(Struct, frozen=True, array_like=True, tag="report"):
+    """The summary of a shard, about once a second; the last one also has its outcome."""
+
+    shard: int
+    summary: dict[str, Any]
+    is_last: bool = False
+    skipped: list[str] = []  # invalid seeds
+
+
+class Failed(Struct, frozen=True, array_like=True, tag="failed"):
+    """A shard cannot go on, for a reason that a restart would not change."""
+
+    shard: int
+    problem: str
+    exit_code: int = 2
+
+
+Message = Batch | Ack | Ask | Told | Status | News | Joined | Over | Report | Failed
+
+encode_letter = msgspec.msgpack.Encoder().encode
+decode_letters = msgspec.msgpack.Decoder(list[Letter]).decode
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(Message).decode
+
+
+def pack(letters: Sequence[bytes]) -> bytes:
+    """One body for letters that are encoded already."""
+    return msgspec.msgpack.encode([msgspec.Raw(letter) for letter in letters])

@@ -1,0 +1,243 @@
+"""One shard: an ordinary session, connected to the others through the hub."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from lycosa.frontier.limits import Quota
+from lycosa.frontier.priority import LOWEST
+from lycosa.session import Session
+from lycosa.shards.claims import Claims
+from lycosa.shards.inbox import Inbox
+from lycosa.shards.messages import (
+    Ack,
+    Ask,
+    Batch,
+    Claim,
+    Fragment,
+    Joined,
+    Letter,
+    Message,
+    News,
+    Offer,
+    Over,
+    Report,
+    Status,
+    Told,
+    fragment,
+)
+from lycosa.shards.outbox import Outbox
+from lycosa.shards.quota import ShardQuota
+from lycosa.shards.routing import Routing
+from lycosa.shards.wire import Wire, each
+from lycosa.store.shard_views import REFERENCE
+from lycosa.types import Acts, Band, Link, Origin, Visit
+
+TICK_S = {"exact": 0.02, "loose": 0.1}  # between two statuses
+COMMIT_S = {"exact": 0.1, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
+_MASK = (1 << 64) - 1
+
+
+class Shard:
+    """Hooks into the parts of a session: where links go, which bodies are known, when the crawl is over."""
+
+    def __init__(self, session: Session, routing: Routing, wire: Wire) -> None:
+        self._session = session
+        self._parts = parts = session.parts
+        self._routing = routing
+        self._wire = wire
+        self._order = parts.config.run.order
+        self._outbox = Outbox(routing, parts.db, wire.send)
+        self._inbox = Inbox(routing, parts.db, self._apply, wire.send)
+        self._claims = Claims(routing, parts.db, wire.send)
+        self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
+        self._is_over = self._is_open = False
+        self._early: list[Message] = []  # received before the session was open
+        self._told: Status | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._attach()
+
+    def _attach(self) -> None:
+        parts, frontier = self._parts, self._parts.frontier
+        parts.crawl.sharing = self
+        parts.crawl.sinks = [*parts.crawl.sinks, self]
+        frontier.route, frontier.elsewhere = self._route, self._routing.is_elsewhere
+        frontier.ask_for_more(lambda: not self._is_over)
+        frontier.hosts.share(self._routing.shards)
+        if self._order == "exact":
+            frontier.focus.shards = self._routing.shards
+        self._session.when_open(self._open)
+
+    def _open(self) -> None:
+        self._outbox.rows.create()
+        for part in (self._outbox, self._inbox, self._claims):
+            part.open()
+        self._session.limit(self._make_quota)
+        self._is_open = True
+        for message in self._early:
+            self.handle(message)
+        self._tasks = [asyncio.ensure_future(self._inbox.run()), asyncio.ensure_future(self._tick())]
+
+    def _make_quota(self, of_run: Quota) -> Quota:
+        self._quota = ShardQuota(self._parts.config.limits, self._parts.totals, of_run.deadline)
+        return self._quota
+
+    async def run(self, seeds: Sequence[str], retry_failed: bool) -> None:
+        """Run the session until the hub says that the crawl is over."""
+        listening = asyncio.ensure_future(self._listen())
+        try:
+            last = await self._session.run(seeds, self._report, retry_failed, signals=True)
+        finally:
+            for task in (*self._tasks, listening):
+                task.cancel()
+            await asyncio.gather(*self._tasks, listening, return_exceptions=True)
+        self._wire.send(self._status())
+        self._wire.send(Report(self._routing.me, last, True, self._session.skipped))
+
+    async def _listen(self) -> None:
+        await each(self._wire, self.handle)
+        self._session.stop()  # the hub is gone
+
+    def handle(self, message: Message) -> None:
+        if not self._is_open and not isinstance(message, Over):
+            self._early.append(message)
+            return
+        match message:
+            case Batch():
+                self._inbox.put(message)
+            case Ack():
+                self._outbox.acknowledged(message)
+            case Ask():
+                self._claims.answer(message)
+            case Told():
+                self._claims.told(message)
+            case News():
+                self._hear(message)
+            case Joined():
+                self._outbox.send_again(message.shard)
+                self._claims.ask_again(message.shard)
+            case Over():
+                self._end(message)
+
+    # -- called by the crawl
+
+    def divide(self, visit: Visit) -> Visit:
+        """Send the links of other shards to them; return the visit without these."""
+        links = visit.page.links
+        owner, me = self._routing.owner, self._routing.me
+        parts: dict[int, list[Link]] = {}
+        for link in links:
+            parts.setdefault(owner(link.url), []).append(link)
+        own = parts.pop(me, [])
+        if not parts:
+            return visit
+        words = " ".join(visit.page.words)
+        reference = self._reference(visit.reply.link.url)
+        for target, found in parts.items():
+            self._outbox.put(target, fragment(visit, found, reference, words))
+        return replace(visit, page=replace(visit.page, links=own))
+
+    async def first_url(self, digest: str, url: str) -> str:
+        return await self._claims.first_url(digest, url)
+
+    def write(self, visit: Visit) -> None:
+        """As a sink: confirm whose body it is, and pass on where a redirect leads."""
+        reply = visit.reply
+        if visit.is_distinct and (shard := self._routing.decides(visit.digest)) != self._routing.me:
+            self._outbox.put(shard, Claim(visit.digest, reply.link.url))
+        if reply.error == "redirect-known" and self._routing.is_elsewhere(reply.detail):
+            link = Link(reply.detail, reply.link.url, reply.link.anchor, reply.link.depth, origin=reply.link.origin)
+            band = Band.FIRST if link.is_start else Band.FOUND
+            offer = Offer([link], [visit.score], band, self._reference(reply.link.url))
+            self._outbox.put(self._routing.owner(link.url), offer)
+
+    def _route(
+        self, links: Sequence[Link], scores: Sequence[float], band: Band
+    ) -> tuple[Sequence[Link], Sequence[float]]:
+        """Pass on links of other shards, except seeds: every shard reads those itself."""
+        elsewhere = self._routing.is_elsewhere
+        if not any(elsewhere(link.url) for link in links):
+            return links, scores
+        own: list[tuple[Link, float]] = []
+        for link, score in zip(links, scores, strict=True):
+            if not elsewhere(link.url):
+                own.append((link, score))
+            elif link.origin != Origin.SEED and score >= 0:
+                offer = Offer([link], [score], band, self._reference(link.source))
+                self._outbox.put(self._routing.owner(link.url), offer)
+        return [link for link, _ in own], [score for _, score in own]
+
+    def _reference(self, url: str) -> int:
+        return self._parts.frontier.number(url) * REFERENCE + self._routing.me
+
+    # -- letters of others
+
+    def _apply(self, source: int, letter: Letter) -> None:
+        crawl, frontier = self._parts.crawl, self._parts.frontier
+        match letter:
+            case Fragment():
+                visit = letter.visit()
+                frontier.meet(letter.source.url, letter.reference)
+                frontier.push(visit.page.links, crawl.strategy.score(visit))
+                if self._acts:
+                    crawl.jobs.apply(self._acts, frontier)
+            case Offer():
+                for link in letter.links:
+                    if link.source:
+                        frontier.meet(link.source, letter.reference)
+                frontier.push(letter.links, letter.scores, letter.band)
+            case Claim():
+                self._claims.confirm(letter)
+
+    # -- the hub
+
+    def _hear(self, news: News) -> None:
+        frontier, quota = self._parts.frontier, self._quota
+        if self._order == "exact":
+            frontier.focus.others = news.best[0] << 64 | news.best[1]
+        quota.left = news.remaining if news.remaining >= 0 else None
+        if news.allotted >= 0:
+            quota.allot(news.allotted, news.version)
+        if news.return_pages:
+            quota.give_back(frontier.in_flight())
+        if news.probe >= 0 or news.return_pages:
+            self._wire.send(replace(self._status(), probe=news.probe))
+        frontier.bring()
+
+    def _end(self, over: Over) -> None:
+        self._is_over = True
+        self._session.end(over.why, over.by_user)
+
+    async def _tick(self) -> None:
+        """Report where this shard stands, and commit what other shards wait for."""
+        committed = 0.0
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(TICK_S[self._order])
+            waits = self._outbox.has_letters() or not self._inbox.is_empty()
+            if waits and loop.time() - committed >= COMMIT_S[self._order]:
+                self._session.commit()
+                committed = loop.time()
+            status = self._status()
+            if status != self._told:
+                self._told = status
+                self._wire.send(status)
+
+    def _status(self) -> Status:
+        frontier, totals, quota = self._parts.frontier, self._parts.totals, self._quota
+        in_flight, waiting = frontier.in_flight(), frontier.waiting()
+        can_fetch = totals.pages + in_flight < quota.allotted and not frontier.paused
+        best = frontier.focus.best() if can_fetch and self._order == "exact" else LOWEST
+        mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()
+        return Status(
+            *(self._routing.me, (best >> 64, best & _MASK), totals.pages, totals.relevant, totals.duplicates),
+            *(in_flight, quota.allotted, quota.version, quota.wants_pages and waiting > 0),
+            is_idle=mail_is_done and not waiting and not in_flight and not self._parts.crawl.jobs.is_under_way(),
+            sent=[self._outbox.sent[shard] for shard in range(self._routing.shards)],
+            applied=[self._inbox.applied()[shard] for shard in range(self._routing.shards)],
+        )
+
+    def _report(self, summary: dict[str, Any]) -> None:
+        self._wire.send(Report(self._routing.me, summary))
