@@ -37,8 +37,9 @@ class Focus:
         self.last_floor = LOWEST  # the minimum rank when it was last computed
         self._spare = 0.0  # requests that may be spent on URLs that are merely due
         self._ranks = Ranks()
-        self.others = LOWEST  # the best rank queued in other shards, which have their share of the requests
-        self.shards = 1
+        self.common: int | None = None  # the minimum rank over all shards, if there are several
+        self.shards = 1  # which have a part of the requests each
+        self.when_taken: Callable[[], None] | None = None  # called when a request starts
         self._asked: dict[Host, float] = {}  # hosts with a request in flight and its start time, oldest first
 
     def add(self, host: Host, rank: int, count: int = 1) -> None:
@@ -55,6 +56,8 @@ class Focus:
         self.add(host, rank, -1)
         if self.focus:
             self._asked[host] = now
+        if self.when_taken:
+            self.when_taken()
 
     def ended(self, host: Host, took_s: float, now: float) -> None:
         """The host has responded, and now rests."""
@@ -78,18 +81,24 @@ class Focus:
         arrive."""
         if self.focus:
             self._give_up_on_slow(now)
-            pages = ENDLESS if remaining is None else remaining
-            most = max(LEAST, int(SHARE * pages)) // self.shards if self.focus < 1 else 1
-            self.last_floor = max(self.best(), self.others) if len(self._asked) < (most or 1) else NEVER
+            if len(self._asked) >= max(1, self.at_once(remaining) // self.shards):
+                self.last_floor = NEVER
+            else:
+                self.last_floor = self._ranks.threshold(1) if self.common is None else self.common
         return self.last_floor
 
-    def best(self) -> int:
-        """The rank of the best queued URL."""
-        return self._ranks.threshold(1)
+    def at_once(self, remaining: int | None) -> int:
+        """The number of requests that may be in flight."""
+        pages = ENDLESS if remaining is None else remaining
+        return max(LEAST, int(SHARE * pages)) if self.focus < 1 else 1
+
+    def best(self, most: int) -> list[tuple[int, int]]:
+        """The ranks of the best queued URLs, rounded down, and how many have each."""
+        return self._ranks.best(most) if self.focus else []
 
     def is_outranked(self) -> bool:
-        """Whether a better URL is queued in another shard."""
-        return self.others > LOWEST and self.others > self.best()
+        """Whether all URLs better than the best queued here are in other shards."""
+        return self.common is not None and self._ranks.total > 0 and self.common > self._ranks.best(1)[0][0]
 
     def _give_up_on_slow(self, now: float) -> None:
         """Stop waiting for hosts that have not responded for a while."""

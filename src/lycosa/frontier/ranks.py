@@ -69,6 +69,17 @@ class Ranks:
             self._at = buckets[at]
         return least_of(self._at)
 
+    def best(self, place: int) -> list[tuple[int, int]]:
+        """The buckets of the best `place` URLs, highest first: the lower bound of each, and the number of URLs in it."""
+        found: list[tuple[int, int]] = []
+        for bucket in reversed(self._buckets) if self.total > 0 else ():
+            if (count := self._counts.get(bucket, 0)) > 0:
+                found.append((least_of(bucket), count))
+                place -= count
+                if place <= 0:
+                    break
+        return found
+
 
 def bucket_of(rank: int) -> int:
     """Increases with the rank."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from lycosa import config
+from lycosa.frontier.focus import ENDLESS, LEAST, SHARE
 from lycosa.shards.messages import (
     Ack,
     Ask,
@@ -90,7 +91,8 @@ class Hub:
         if why := self._limit_reached():
             self.end(why)
             return
-        self._allot(status)
+        for one in self._statuses.values() if self._limits.pages else ():
+            self._allot(one)
         self._tell()
         self._see_whether_all_is_done(status)
 
@@ -114,12 +116,10 @@ class Hub:
         """Give a shard that has used up its pages some more; if none are left, ask those back that others do not use.
 
         A shard that starts is given at least the pages it has already."""
-        shard, limit = status.shard, self._limits.pages
-        if not limit:
-            return
-        allotted = self._allotted
-        left = limit - sum(max(pages, self._pages(other)) for other, pages in enumerate(allotted))
-        if status.wants_pages or (not self._versions[shard] and left):
+        shard, allotted = status.shard, self._allotted
+        left = self._limits.pages - sum(max(pages, self._pages(other)) for other, pages in enumerate(allotted))
+        has_used_all = status.wants_pages and status.version == self._versions[shard]
+        if has_used_all or (not self._versions[shard] and left):
             more = min(left, max(1, min(MOST_ALLOTTED, left // (2 * self._shards))))
             if more > 0:
                 allotted[shard] = max(allotted[shard], status.pages) + more
@@ -139,9 +139,18 @@ class Hub:
         return status.pages if status else 0
 
     def _news_for(self, shard: int, probe: int = -1, return_pages: bool = False) -> News:
-        best = max((status.best for other, status in self._statuses.items() if other != shard), default=_NONE)
-        allotted = self._allotted[shard] if self._versions[shard] else -1
-        return News(best, self._remaining(), allotted, self._versions[shard], return_pages, probe)
+        allotment = self._allotted[shard], self._versions[shard]
+        return News(self._least(), self._remaining(), *allotment, return_pages, probe)
+
+    def _least(self) -> tuple[int, int]:
+        """The rank of the last of the best URLs over all shards, as many as may be in flight at once."""
+        place, remaining = LEAST, self._remaining()
+        place = max(place, int(SHARE * (ENDLESS if remaining < 0 else remaining)))
+        for *rank, count in sorted((one for status in self._statuses.values() for one in status.best), reverse=True):
+            place -= count
+            if place <= 0:
+                return rank[0], rank[1]
+        return _NONE
 
     def _tell(self) -> None:
         """Tell each shard what has changed for it."""

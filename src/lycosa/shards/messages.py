@@ -109,7 +109,7 @@ class Status(Struct, frozen=True, array_like=True, tag="status"):
     """Where a shard stands."""
 
     shard: int
-    best: tuple[int, int] = (0, 0)  # the rank of its best queued URL, in two parts
+    best: list[tuple[int, int, int]] = []  # ranks of its best queued URLs in two parts, and how many have each
     pages: int = 0
     relevant: int = 0
     duplicates: int = 0
@@ -126,10 +126,10 @@ class Status(Struct, frozen=True, array_like=True, tag="status"):
 class News(Struct, frozen=True, array_like=True, tag="news"):
     """What a shard must know about the others."""
 
-    best: tuple[int, int] = (0, 0)  # the best rank queued in any of them
+    least: tuple[int, int] = (0, 0)  # the rank a URL must have to be fetched next, in two parts
     remaining: int = -1  # pages until the limit; -1 without one
-    allotted: int = -1
-    version: int = 0
+    allotted: int = 0
+    version: int = 0  # of the allotment; 0: none yet
     return_pages: bool = False  # give back what has not been used of the allotment
     probe: int = -1  # answer with a status
 

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from lycosa.frontier.limits import Quota
-from lycosa.frontier.priority import LOWEST
 from lycosa.session import Session
 from lycosa.shards.claims import Claims
 from lycosa.shards.inbox import Inbox
@@ -35,7 +34,7 @@ from lycosa.shards.wire import Wire, each
 from lycosa.store.shard_views import REFERENCE
 from lycosa.types import Acts, Band, Link, Origin, Visit
 
-TICK_S = {"exact": 0.02, "loose": 0.1}  # between two statuses
+TICK_S = 0.05  # between two looks at where this shard stands; for an exact order it is told after each visit as well
 COMMIT_S = {"exact": 0.1, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
 _MASK = (1 << 64) - 1
 
@@ -56,6 +55,7 @@ class Shard:
         self._is_over = self._is_open = False
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
+        self._tells_soon = False
         self._tasks: list[asyncio.Task[None]] = []
         self._attach()
 
@@ -68,6 +68,7 @@ class Shard:
         frontier.hosts.share(self._routing.shards)
         if self._order == "exact":
             frontier.focus.shards = self._routing.shards
+            frontier.focus.when_taken = self._tell_soon
         self._session.when_open(self._open)
 
     def _open(self) -> None:
@@ -144,6 +145,8 @@ class Shard:
 
     def write(self, visit: Visit) -> None:
         """As a sink: confirm whose body it is, and pass on where a redirect leads."""
+        if self._order == "exact":
+            self._tell_soon()
         reply = visit.reply
         if visit.is_distinct and (shard := self._routing.decides(visit.digest)) != self._routing.me:
             self._outbox.put(shard, Claim(visit.digest, reply.link.url))
@@ -196,9 +199,9 @@ class Shard:
     def _hear(self, news: News) -> None:
         frontier, quota = self._parts.frontier, self._quota
         if self._order == "exact":
-            frontier.focus.others = news.best[0] << 64 | news.best[1]
+            frontier.focus.common = news.least[0] << 64 | news.least[1]
         quota.left = news.remaining if news.remaining >= 0 else None
-        if news.allotted >= 0:
+        if news.version > quota.version:
             quota.allot(news.allotted, news.version)
         if news.return_pages:
             quota.give_back(frontier.in_flight())
@@ -215,24 +218,36 @@ class Shard:
         committed = 0.0
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(TICK_S[self._order])
+            await asyncio.sleep(TICK_S)
             waits = self._outbox.has_letters() or not self._inbox.is_empty()
             if waits and loop.time() - committed >= COMMIT_S[self._order]:
                 self._session.commit()
                 committed = loop.time()
-            status = self._status()
-            if status != self._told:
-                self._told = status
-                self._wire.send(status)
+            self._tell()
+
+    def _tell_soon(self) -> None:
+        if not self._tells_soon:
+            self._tells_soon = True
+            asyncio.get_running_loop().call_soon(self._tell)
+
+    def _tell(self) -> None:
+        """Send a status, if anything has changed since the last one."""
+        self._tells_soon = False
+        status = self._status()
+        if status != self._told:
+            self._told = status
+            self._wire.send(status)
 
     def _status(self) -> Status:
         frontier, totals, quota = self._parts.frontier, self._parts.totals, self._quota
         in_flight, waiting = frontier.in_flight(), frontier.waiting()
         can_fetch = totals.pages + in_flight < quota.allotted and not frontier.paused
-        best = frontier.focus.best() if can_fetch and self._order == "exact" else LOWEST
+        is_ranked = can_fetch and self._order == "exact"
+        best = frontier.focus.best(frontier.focus.at_once(quota.remaining())) if is_ranked else []
         mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()
         return Status(
-            *(self._routing.me, (best >> 64, best & _MASK), totals.pages, totals.relevant, totals.duplicates),
+            *(self._routing.me, [(rank >> 64, rank & _MASK, count) for rank, count in best], totals.pages),
+            *(totals.relevant, totals.duplicates),
             *(in_flight, quota.allotted, quota.version, quota.wants_pages and waiting > 0),
             is_idle=mail_is_done and not waiting and not in_flight and not self._parts.crawl.jobs.is_under_way(),
             sent=[self._outbox.sent[shard] for shard in range(self._routing.shards)],
