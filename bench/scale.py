@@ -120,7 +120,7 @@ def area(task: Task, address: str, shards: int, order: str) -> float:
             proxy=address,
         )
         (folder / "crawl.toml").write_text(text)
-        subprocess.run([*LYCOSA, "crawl", str(folder)], check=True, capture_output=True)
+        subprocess.run([*LYCOSA, "crawl", str(folder)], check=True, capture_output=True, timeout=600)
         with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
             rows = db.execute("SELECT final_url FROM visits WHERE error = '' ORDER BY fetched_at")
             fetched = [url for (url,) in rows]

@@ -57,9 +57,16 @@ def rejudge_folder(folder: Path, watch: Callable[[int, int], None]) -> Report:
         raise source.blame("store.warc", "no page was stored, so none can be judged again")
     if not (source.path.parent / "crawl.db").exists():
         raise BadInput(f"{folder}: nothing crawled yet (no crawl.db)")
+    with lock(source.path.parent):
+        return rejudge_locked(settings, source, watch)
+
+
+def rejudge_locked(settings: config.Config, source: config.Source, watch: Callable[[int, int], None]) -> Report:
+    """The same for a folder whose lock the caller holds."""
+    folder = source.path.parent
     one_by_one = replace(settings, fetch=replace(settings.fetch, concurrency=1))
-    with lock(source.path.parent), CrawlLog(source.path.parent).open() as log:
-        replay = Replay(source.path.parent, one_by_one, source, WallClock())
+    with CrawlLog(folder).open() as log:
+        replay = Replay(folder, one_by_one, source, WallClock())
         try:
             report = _blaming(replay, watch, log)
         except (OSError, sqlite3.DatabaseError) as error:

@@ -331,7 +331,18 @@ def run_folder(
     """Crawl a folder in this process until it is done, stopped or failed; for commands, not for libraries."""
     found = config.load(folder, overrides)[1].path.parent
     with lock(found):
-        session = Session(folder, overrides)
-        with naming_state(folder):
-            summary = loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True))
-        return summary, session
+        return run_locked(folder, overrides, extra_seeds, watch, retry_failed)
+
+
+def run_locked(
+    folder: Path,
+    overrides: list[str],
+    extra_seeds: list[str],
+    watch: Callable[[dict[str, Any]], None],
+    retry_failed: bool = False,
+) -> tuple[dict[str, Any], Session]:
+    """Crawl a folder whose lock the caller holds."""
+    session = Session(folder, overrides)
+    with naming_state(folder):
+        summary = loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True))
+    return summary, session

@@ -1,5 +1,6 @@
 """`lycosa check` and `lycosa repair`: is everything that the crawl stored still there, and how to continue if not?"""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,11 @@ from lycosa import config
 from lycosa.cli.folder import Dir
 from lycosa.parse import content_digest
 from lycosa.run import lock
+from lycosa.shards.layout import homes
 from lycosa.store import check as store
 from lycosa.store.db import CrawlDb
 from lycosa.store.secret import Digests
+from lycosa.store.visits import series_of
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 
@@ -25,13 +28,15 @@ def check(
     ] = False,
 ) -> None:
     """Read the whole WARC and compare it with crawl.db; exit code 1 if anything is missing or damaged."""
-    found = _check(directory)
-    _print(found.problems, None if all_ else _MOST_LINES)
+    config.load(directory)
+    found = [_check(home) for home in homes(directory) or [directory]]
+    problems = [problem for one in found for problem in one.problems]
+    _print(problems, None if all_ else _MOST_LINES)
+    visits, records = sum(one.visits for one in found), sum(one.records for one in found)
     typer.echo(
-        f"{found.visits:,} visits, {found.records:,} records: "
-        + (_count(len(found.problems)) if found.problems else "no problems")
+        f"{visits:,} visits, {records:,} records: " + (_count(len(problems)) if problems else "no problems")
     )
-    if found.problems:
+    if problems:
         raise typer.Exit(1)
 
 
@@ -45,21 +50,23 @@ def repair(
     """Make a crawl usable again that lost part of its WARC: URLs whose records are lost or damaged are queued again."""
     config.load(directory)
     with lock(directory):
-        found = _check(directory)
-        if any(problem.startswith("crawl.db: ") for problem in found.problems):
-            raise BadInput(f"{directory / 'crawl.db'}: is damaged; {_from_warc(directory)}")
-        db = CrawlDb(directory / "crawl.db").open()
-        try:
-            store.repair(db, found, WarcWriter(directory / "warc"), not keep_visits)
-        finally:
-            db.close()
-    _print(found.problems, _MOST_LINES)
+        problems, lost = [], 0
+        for home in homes(directory) or [directory]:
+            found = _check(home)
+            if any(problem.startswith("crawl.db: ") for problem in found.problems):
+                raise BadInput(f"{home / 'crawl.db'}: is damaged; {_from_warc(home)}")
+            with closing(CrawlDb(home / "crawl.db").open()) as db:
+                writer = WarcWriter(home / "warc")
+                writer.series = series_of(db)
+                store.repair(db, found, writer, not keep_visits)
+            problems += found.problems
+            lost += len(found.lost)
+    _print(problems, _MOST_LINES)
     done = "visits kept without their records" if keep_visits else "URLs to be fetched again"
-    typer.echo(f"{_count(len(found.problems))}; {done}: {len(found.lost):,}" if found.problems else "no problems")
+    typer.echo(f"{_count(len(problems))}; {done}: {lost:,}" if problems else "no problems")
 
 
 def _check(directory: Path) -> store.Findings:
-    config.load(directory)
     if not (directory / "crawl.db").exists() and any((directory / "warc").glob("*.warc.gz")):
         raise BadInput(f"{directory / 'crawl.db'}: is missing; {_from_warc(directory)}")
     db = CrawlDb(directory / "crawl.db", readonly=True).open()

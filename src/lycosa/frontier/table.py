@@ -11,7 +11,7 @@ import numpy as np
 from lycosa import urls
 from lycosa.frontier.batch import Batch
 from lycosa.frontier.priority import rank_of
-from lycosa.store.db import DONE, WAITING
+from lycosa.store.db import DONE, ELSEWHERE, WAITING
 from lycosa.store.url_rows import Known, UrlRows
 from lycosa.types import Band, Graph, Link
 
@@ -26,11 +26,12 @@ class UrlTable:
         self.scores = array("d", [0.0])
         self.bands = array("B", [0])
         self.states = array("B", [DONE])
+        self._elsewhere = 0  # number of pages of other shards
         self._rows = rows
         self._edges: tuple[array[int], array[int]] | None = None  # cached once requested
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.ids) - self._elsewhere
 
     def number(self, url: str) -> int:
         """The id of a known URL, or 0."""
@@ -51,18 +52,22 @@ class UrlTable:
         """Add a new URL and write its row. On disk, a URL in flight is still queued."""
         number = self.enter(urls.key(link.url), score, Band.FOUND, state)
         on_disk = WAITING if state == LEASED else state
+        self._elsewhere += state == ELSEWHERE
         row = (number, link.url, source, link.anchor, link.depth, score, on_disk, int(Band.FOUND), int(link.origin))
         self._rows.insert([row])
         return number
 
     def load(self) -> Iterator[Known]:
-        """Read all rows, and yield them."""
+        """Read all rows, and yield those of this crawl's own URLs."""
         for known in self._rows.all():
             self.ids[urls.key(known.url)] = known.number
             self.scores.append(known.score)
             self.bands.append(known.band)
             self.states.append(known.state)
-            yield known
+            if known.state == ELSEWHERE:
+                self._elsewhere += 1
+            else:
+                yield known
 
     def take(self, number: int) -> Link:
         return self._rows.link(number)

@@ -13,10 +13,10 @@ import msgspec
 
 from lycosa import config
 from lycosa.control import Door
-from lycosa.errors import LycosaError
-from lycosa.events import Listeners, StateChange, Summary
+from lycosa.errors import BadInput, LycosaError
 from lycosa.process import on_signals
 from lycosa.shards.__main__ import Orders
+from lycosa.shards.desk import Desk
 from lycosa.shards.hub import Hub
 from lycosa.shards.layout import homes
 from lycosa.shards.merged import merged
@@ -65,11 +65,13 @@ class Fleet:
         self, seeds: Sequence[str], watch: Callable[[dict[str, Any]], None], retry_failed: bool = False
     ) -> dict[str, Any]:
         """Run all shards until the crawl is over; return the summary of all."""
+        desk = Desk(self._homes, self.summary, self.stop)
         with on_signals(self.stop):
             shards = [asyncio.ensure_future(self._keep(at, seeds, retry_failed)) for at in range(len(self._homes))]
             watching = asyncio.ensure_future(self._watch(watch))
             try:
-                await asyncio.gather(*shards)
+                async with Door(self.folder, desk.handle, desk.events):
+                    await asyncio.gather(*shards)
             finally:
                 watching.cancel()
                 for process in self._processes.values():
@@ -87,6 +89,8 @@ class Fleet:
         """The totals of all shards, also written to summary.json."""
         ended = self._hub.over.why if self._hub.over else ""
         parts = [self._summaries[shard] for shard in sorted(self._summaries)]
+        if not parts:
+            raise BadInput(f"{self.folder}: the shards are still starting")
         summary = merged(parts, ended) | {"messages": self._hub.messages, "message_bytes": self._hub.bytes}
         write_summary(self.folder, summary)
         return summary

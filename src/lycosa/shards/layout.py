@@ -1,15 +1,27 @@
 """Where the shards of a crawl are stored: one folder each, `shards/0`, `shards/1`, ..., with a database and WARC files.
 
-A crawl of one shard has no such folder: its crawl.db and warc/ are directly in the crawl folder.
+A crawl of one shard has no such folder: its crawl.db and warc/ are directly in the crawl folder. A crawl can go on with
+another number of shards: its folder is converted when it starts. As long as `shards` exists, it holds the truth; it
+appears and disappears by renaming, so a conversion that is interrupted has not happened.
 """
 
 import os
 import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 from lycosa import config
+from lycosa.rejudge import rejudge_locked
+from lycosa.shards.messages import Fragment, Offer, decode_letters
+from lycosa.shards.routing import Routing
+from lycosa.store import labels, shard_split, visits
 from lycosa.store.db import CrawlDb
+from lycosa.store.shard_rows import ShardRows
 from lycosa.store.shard_views import FOLDER, shard_folders
+from lycosa.store.visits import warc_end
+from lycosa.store.warc import SERIES, file_number
 
 
 def wanted_shards(settings: config.Config) -> int:
@@ -21,20 +33,128 @@ def wanted_shards(settings: config.Config) -> int:
     return shards
 
 
-def create(folder: Path, shards: int) -> None:
-    """Empty shards for a new crawl. All of them compute the digests of bodies with the same secret."""
-    secret = str(secrets.randbits(64))
+def homes(folder: Path) -> list[Path]:
+    """The folders of the shards; empty if there is only one."""
+    return shard_folders(folder)
+
+
+def arrange(folder: Path, shards: int) -> None:
+    """Convert a crawl folder to this number of shards; the caller must hold its lock."""
+    before = len(homes(folder)) or 1
+    if before == shards:
+        _finish_gathering(folder)
+        return
+    if before > 1:
+        gather(folder)
+    if shards > 1:
+        scatter(folder, shards)
+
+
+def scatter(folder: Path, shards: int) -> None:
+    """Divide a crawl, new or not, among several shards."""
     new = folder / f"{FOLDER}.new"
+    shutil.rmtree(new, ignore_errors=True)
+    secret = str(secrets.randbits(64))  # all shards must compute the digests of bodies in the same way
+    last = max((file_number(path.name) // SERIES for path in (folder / "warc").glob("*.warc.gz")), default=0)
     for shard in range(shards):
         home = new / str(shard)
-        home.mkdir(parents=True, exist_ok=True)
-        db = CrawlDb(home / "crawl.db").open()
-        db.put("secret", secret)
-        db.put("shards", str(shards))
-        db.commit()
-        db.close()
+        home.mkdir(parents=True)
+        if (folder / "crawl.db").exists():
+            routing = Routing(shard, shards)
+            databases = folder / "crawl.db", home / "crawl.db"
+            shard_split.take_share(*databases, shard, routing.owner, routing.decides)
+            _show_records(folder / "warc", home / "warc")
+        with closing(CrawlDb(home / "crawl.db").open()) as db:
+            db.put("secret", db.get("secret", secret))
+            db.put("shards", str(shards))
+            db.put(visits.SERIES, str(last + shard + 1))
+            db.commit()
     new.rename(folder / FOLDER)
+    _remove_db(folder / "crawl.db")
 
 
-def homes(folder: Path) -> list[Path]:
-    return shard_folders(folder)
+def gather(folder: Path) -> None:
+    """Make one database of those of all shards, and learn again from the stored pages."""
+    new = folder / "crawl.db.new"
+    _remove_db(new)
+    with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as all_, closing(CrawlDb(new).open()) as one:
+        shard_split.gather(all_, one)
+        shard_split.copy_labels(all_, one, lambda db: labels.put_labels(db, {}, "import", 0.0))
+        shard_split.queue_undelivered(one, _undelivered(homes(folder)))
+        one.commit()
+    _collapse(new)
+    for home in homes(folder):
+        _bring_records(home, folder / "warc")
+    new.rename(folder / "crawl.db")
+    old = folder / f"{FOLDER}.old"
+    shutil.rmtree(old, ignore_errors=True)
+    (folder / FOLDER).rename(old)
+    shutil.rmtree(old)
+    _finish_gathering(folder)
+
+
+def _finish_gathering(folder: Path) -> None:
+    """Let judge and strategy learn from the stored pages, if that has not happened yet."""
+    if homes(folder) or not (folder / "crawl.db").exists():
+        return
+    with closing(CrawlDb(folder / "crawl.db").open()) as db:
+        if not db.get(shard_split.REBUILD):
+            return
+    settings, source = config.load(folder)
+    if settings.store.warc:
+        rejudge_locked(settings, source, lambda done, of: None)
+    with closing(CrawlDb(folder / "crawl.db").open()) as db:
+        db.put(shard_split.REBUILD, "")
+        db.commit()
+
+
+def _undelivered(folders: list[Path]) -> Iterator[tuple[str, float]]:
+    for shard, home in enumerate(folders):
+        with closing(CrawlDb(home / "crawl.db").open()) as db:
+            rows = ShardRows(db)
+            rows.create()
+            for target in range(len(folders)):
+                for _, body in rows.batches(target) if target != shard else ():
+                    for letter in decode_letters(body):
+                        if isinstance(letter, Fragment):
+                            yield from ((link[0], letter.relevance) for link in letter.links)
+                        elif isinstance(letter, Offer):
+                            yield from zip((link.url for link in letter.links), letter.scores, strict=True)
+
+
+def _show_records(warc: Path, target: Path) -> None:
+    """Links to the WARC files from before; the shard writes files of its own."""
+    target.mkdir()
+    for path in warc.glob("*.warc.gz"):
+        (target / path.name).symlink_to(Path("..", "..", "..", "warc", path.name))
+
+
+def _bring_records(home: Path, warc: Path) -> None:
+    """Bring the WARC files of a shard, without what a killed run wrote after its last commit."""
+    warc.mkdir(exist_ok=True)
+    with closing(CrawlDb(home / "crawl.db", readonly=True).open()) as db:
+        name, end = warc_end(db)
+    for path in (home / "warc").glob("*.warc.gz"):
+        if path.is_symlink() or (warc / path.name).exists() or file_number(path.name) > file_number(name):
+            continue
+        if path.name == name and path.stat().st_size > end:
+            os.truncate(path, end)
+        try:
+            os.link(path, warc / path.name)
+        except OSError:  # a file system without links
+            shutil.copyfile(path, warc / f"{path.name}.part")
+            (warc / f"{path.name}.part").rename(warc / path.name)
+
+
+def _collapse(path: Path) -> None:
+    """One file, without those that SQLite keeps beside it."""
+    with closing(CrawlDb(path).open()) as db:
+        db.execute("COMMIT")
+        db.execute("PRAGMA journal_mode=DELETE")
+        db.execute("BEGIN")
+
+
+def _remove_db(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).unlink()

@@ -8,7 +8,7 @@ from lycosa import config
 from lycosa.loops import blocking
 from lycosa.process import loop_runner
 from lycosa.run import lock
-from lycosa.session import Session, naming_state, run_folder
+from lycosa.session import Session, naming_state, run_folder, run_locked
 from lycosa.shards import layout
 from lycosa.shards.fleet import Fleet
 
@@ -27,8 +27,9 @@ def run_shards(
     if shards == 1 and not layout.homes(found):
         return run_folder(folder, overrides, extra_seeds, watch, retry_failed)
     with lock(found), naming_state(found):
-        if not layout.homes(found):
-            layout.create(found, shards)
+        layout.arrange(found, shards)
+        if shards == 1:
+            return run_locked(folder, overrides, extra_seeds, watch, retry_failed)
         fleet = Fleet(found, settings, overrides)
         summary = loop_runner()(fleet.run(extra_seeds, watch, retry_failed))
     return summary, fleet

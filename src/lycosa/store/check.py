@@ -11,7 +11,7 @@ from isal import isal_zlib
 from lycosa import urls
 from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.visits import warc_end
-from lycosa.store.warc import Record, WarcWriter, file_number, sha1_base32, to_response, uri
+from lycosa.store.warc import SERIES, Record, WarcWriter, file_number, sha1_base32, to_response, uri
 from lycosa.types import BadInput
 
 _MOST_BYTES = 256 << 20  # per record; ours are as long as what a server sent
@@ -68,16 +68,16 @@ def check(db: CrawlDb, folder: Path, digest: Callable[[bytes], str]) -> Findings
     for n, url in db.execute(_NOT_DONE, (DONE,)):
         found.problems.append(f"visit {n} of {url}: the URL is not marked as done")
     by_file: dict[str, dict[int, Visited]] = {}
-    before = (0, 0)
+    before: dict[int, tuple[int, int]] = {}  # by series
     for row in db.execute(_VISITS):
         visit = Visited._make(row)
         found.visits += 1
         place = (file_number(visit.warc), visit.offset)
-        if place <= before:
+        if place <= before.get(place[0] // SERIES, (0, 0)):
             found.problems.append(
                 f"visit {visit.n} of {visit.url}: its record does not follow those of the visits before"
             )
-        before = place
+        before[place[0] // SERIES] = place
         by_file.setdefault(visit.warc, {})[visit.offset] = visit
     last, end = warc_end(db)
     for name in sorted({*by_file, *filter(None, [last])}):

@@ -67,15 +67,14 @@ class _Answers:
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder = folder
         self._max_bytes = max_bytes
-        self._name = ""
-        self._rest: Iterator[Response] = iter(())
+        self._rest: dict[str, Iterator[Response]] = {}  # by file
 
     def up_to(self, name: str, offset: int) -> list[Response]:
         """The replies of one visit: redirects first, the final reply at the offset last."""
-        if name != self._name:
-            self._name, self._rest = name, read_responses(self._folder / name, self._max_bytes)
+        if name not in self._rest:
+            self._rest[name] = read_responses(self._folder / name, self._max_bytes)
         found = []
-        for answer in self._rest:
+        for answer in self._rest[name]:
             found.append(answer)
             if answer.offset >= offset:
                 break

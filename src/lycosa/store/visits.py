@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from lycosa.store.db import CrawlDb
+from lycosa.store.shard_views import BEFORE
 from lycosa.store.visited import IS_PAGE, IS_RELEVANT
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Origin, Revised, Verdict, Visit
 
+SERIES = "series"  # key of meta
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 26)})"
 
 _REVISE = (
@@ -78,8 +80,10 @@ class VisitStore:
 
     def open(self) -> None:
         """Remove what a killed run wrote to the WARC after its last commit."""
-        self._next = self._db.execute("SELECT coalesce(max(n), 0) + 1 FROM visits").fetchone()[0]
+        last: int = self._db.execute("SELECT coalesce(max(n), 0) FROM visits").fetchone()[0]
+        self._next = max(last, int(self._db.get(BEFORE, "0"))) + 1
         if self._warc:
+            self._warc.series = series_of(self._db)
             if self._db.is_new and (found := self._warc.names()):
                 raise BadInput(
                     f"warc: holds {len(found)} files of a crawl whose crawl.db is gone; move them away first"
@@ -137,6 +141,11 @@ class VisitStore:
         assert self._warc
         name, offset = self._warc.position()
         self._db.put("warc_end", f"{name} {offset}")
+
+
+def series_of(db: CrawlDb) -> int:
+    """The series of the WARC files that the crawl, or this shard of it, writes."""
+    return int(db.get(SERIES, "0"))
 
 
 def warc_end(db: CrawlDb) -> tuple[str, int]:

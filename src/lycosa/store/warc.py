@@ -22,7 +22,7 @@ from isal import igzip_lib, isal_zlib
 from lycosa.store.own_files import open_own, remove_uncommitted, require_ours
 from lycosa.types import BadInput, Exchange
 
-MAX_FILE_BYTES = 1_000_000_000
+MAX_FILE_BYTES, SERIES = 1_000_000_000, 100_000  # the latter: file numbers in a series
 MAX_BODY_BYTES = 20_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [one + other for one in _LETTERS for other in _LETTERS]
@@ -53,9 +53,9 @@ class WarcWriter:
         self._software = software
         self._max_bytes = max_bytes
         self.run = ""  # the run that starts files, by which it recognises them
+        self.series = 0  # files of other series in the folder are left alone: each shard of a crawl has its own
         self._file: FileIO | None = None  # unbuffered: written data belongs to the system, and errors show at once
-        self._name = ""
-        self._size = 0
+        self._name, self._size = "", 0
 
     def cut(self, file: str, offset: int, run: str = "") -> None:
         """Remove what a `run` that may have been killed wrote after a `position`; call it before `open`."""
@@ -86,7 +86,7 @@ class WarcWriter:
         if not exchanges:
             return "", 0, 0
         if self._file is None or self._size >= self._max_bytes:
-            self._start(f"lycosa-{file_number(self._name) + 1:05}.warc.gz", "xb")
+            self._start(f"lycosa-{max(file_number(self._name), self.series * SERIES) + 1:05}.warc.gz", "xb")
         records = [] if self._size else [_info(self._name, self._software, self.run, exchanges[0].at)]
         offset = end = self._size + sum(map(len, records))
         for exchange in exchanges:
@@ -116,8 +116,8 @@ class WarcWriter:
 
     def names(self) -> list[str]:
         """Our files only: others in the folder are left alone."""
-        names = (path.name for path in self._folder.glob("lycosa-*.warc.gz"))
-        return sorted(filter(_NAME.fullmatch, names), key=file_number)
+        names = (path.name for path in self._folder.glob("lycosa-*.warc.gz") if _NAME.fullmatch(path.name))
+        return sorted((name for name in names if file_number(name) // SERIES == self.series), key=file_number)
 
     def _start(self, name: str, mode: str) -> None:
         file = FileIO(self._folder / name, mode, opener=open_own)
