@@ -11,16 +11,17 @@ RANKS = {
     "errors": -1,
     "types": 0,
     **dict.fromkeys(["urls", "text", "config", "clock", "judging", "log", "events", "control", "process"], 1),
-    **dict.fromkeys(["loops", "plugins", "effects", "files", "outcomes"], 1),
+    **dict.fromkeys(["loops", "plugins", "effects", "files", "outcomes", "lessons"], 1),
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output", "estimate"], 3),
     **dict.fromkeys(["crawl", "pages", "stamp", "summary", "plugged", "contract", "recalling"], 4),
     "build": 5,
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
     **dict.fromkeys(["session", "again"], 7),
-    **dict.fromkeys(["offline", "api"], 8),
-    "cli": 9,
-    "__main__": 10,
+    "shards": 8,
+    **dict.fromkeys(["offline", "api"], 9),
+    "cli": 10,
+    "__main__": 11,
 }
 SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))

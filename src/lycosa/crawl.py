@@ -36,7 +36,6 @@ from lycosa.types import (
 )
 
 
-
 class Sharing(Protocol):
     """The other shards of a crawl that is divided among several processes, each with its own hosts."""
 

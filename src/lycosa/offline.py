@@ -11,6 +11,8 @@ from lycosa.clock import WallClock
 from lycosa.errors import StateError
 from lycosa.run import Run, lock
 from lycosa.session import checked_labels, checked_urls
+from lycosa.shards.layout import homes
+from lycosa.shards.routing import Routing
 from lycosa.store import labels, orders
 from lycosa.store.db import CrawlDb
 
@@ -19,57 +21,71 @@ def add(folder: Path, found: Sequence[str]) -> dict[str, str]:
     """Add seeds for the next run; returns the outcome for each URL, as a session does."""
     good = checked_urls(found)
     settings, _ = config.load(folder)
-    with _changing(folder) as db:
-        scope = make_scope(settings, orders.exclusions(db))
-        known = orders.known_urls(db, good)
+    with _changing(folder) as all_:
+        scope = make_scope(settings, orders.exclusions(all_[0]))
+        known = set().union(*(orders.known_urls(db, good) for db in all_))
         outcome = {url: scope.refuses(url) or ("known" if url in known else "added") for url in good}
-        orders.add_seeds(db, [url for url, became in outcome.items() if became in ("added", "known")])
+        for db in all_:
+            orders.add_seeds(db, [url for url, became in outcome.items() if became in ("added", "known")])
     return outcome
 
 
 def count(folder: Path, what: orders.Exclusion) -> int:
     """The number of queued URLs that an exclusion would remove."""
     settings, _ = config.load(folder)
-    with _changing(folder) as db:
-        return len(orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses))
+    with _changing(folder) as all_:
+        scope = make_scope(settings, orders.exclusions(all_[0]))
+        return sum(len(orders.waiting_urls(db, what, scope.refuses)) for db in all_)
 
 
 def exclude(folder: Path, what: orders.Exclusion) -> int:
     """Exclude a host or a pattern from the next run on; returns the number of queued URLs this removes."""
     settings, _ = config.load(folder)
-    with _changing(folder) as db:
-        dropped = orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses)
-        orders.add_exclusion(db, what)
-    return len(dropped)
+    with _changing(folder) as all_:
+        scope = make_scope(settings, orders.exclusions(all_[0]))
+        dropped = sum(len(orders.waiting_urls(db, what, scope.refuses)) for db in all_)
+        for db in all_:
+            orders.add_exclusion(db, what)
+    return dropped
 
 
 def label(folder: Path, given: Mapping[str, bool | None], chosen: str) -> None:
     """Store or remove labels; pages are judged with them by `apply_labels`, or else by the next run."""
     good = checked_labels(given, chosen)
-    with _changing(folder) as db:
-        stored = labels.fetched_as(db, good)
-        labels.put_labels(db, {stored[url]: on_topic for url, on_topic in good.items()}, chosen, time.time())
+    with _changing(folder) as all_:
+        routing = Routing(0, len(all_))
+        for shard, db in enumerate(all_):
+            own = {url: on_topic for url, on_topic in good.items() if routing.owner(url) == shard}
+            stored = labels.fetched_as(db, own)
+            labels.put_labels(db, {stored[url]: on_topic for url, on_topic in own.items()}, chosen, time.time())
 
 
 def apply_labels(folder: Path) -> int:
     """Judge all stored pages with the labels, as the start of a run does; returns the number of reversed verdicts."""
     settings, source = config.load(folder)
+    relabelled = 0
     with lock(folder):
-        run = Run(folder, settings, source, WallClock())
-        run.open()
-        try:
-            run.parts.frontier.ended = run.parts.db.get("ended")  # keep the reason for the end of the last run
-            run.commit()
-        finally:
-            run.close()
-    return run.relabelled
+        for home in homes(folder) or [folder]:
+            run = Run(home, settings, source, WallClock())
+            run.open()
+            try:
+                run.parts.frontier.ended = run.parts.db.get("ended")  # keep the reason for the end of the last run
+                run.commit()
+            finally:
+                run.close()
+            relabelled += run.relabelled
+    return relabelled
 
 
 @contextlib.contextmanager
-def _changing(folder: Path) -> Iterator[CrawlDb]:
-    if not (folder / "crawl.db").exists():
+def _changing(folder: Path) -> Iterator[list[CrawlDb]]:
+    """The database of the crawl, or those of all its shards."""
+    found = homes(folder) or [folder]
+    if not (found[0] / "crawl.db").exists():
         problem = f"nothing crawled yet: write seeds and exclusions to {config.NAME}, then: lycosa crawl {folder}"
         raise StateError(folder, problem)
-    with lock(folder), contextlib.closing(CrawlDb(folder / "crawl.db").open()) as db:
-        yield db
-        db.commit()
+    with lock(folder), contextlib.ExitStack() as stack:
+        all_ = [stack.enter_context(contextlib.closing(CrawlDb(home / "crawl.db").open())) for home in found]
+        yield all_
+        for db in all_:
+            db.commit()

@@ -269,7 +269,9 @@ class Run:
         with contextlib.suppress(BadInput):
             written = config.load(self.written_in)[0]
             if (written.topic, written.strategy) != (settings.topic, settings.strategy):
-                return f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {self.written_in}"
+                return (
+                    f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {self.written_in}"
+                )
         return f", or judge the stored pages again: lycosa rejudge {self.written_in}"
 
     def _stateful(self) -> Iterator[tuple[str, Stateful]]:

@@ -12,7 +12,7 @@ from lycosa.judge.corpus import ReadPages, Source, labelled_pages
 from lycosa.judge.corrected import Corrected
 from lycosa.judge.training import Learner
 from lycosa.stamp import fits
-from lycosa.store.db import CrawlDb
+from lycosa.store.db import CrawlDb, is_stored
 from lycosa.types import BadInput, Judge, Learns, Link, Page, Reply, Revises, Stateful, Verdict, Visit
 
 
@@ -49,7 +49,7 @@ def prepare(topic: Topic, read: ReadPages) -> None:
 def recall(topic: Topic) -> None:
     """Load what the judge has learned so far from the crawl in its folder."""
     database = topic.folder / "crawl.db"
-    if database.exists() and isinstance(topic.judge, Stateful):
+    if is_stored(database) and isinstance(topic.judge, Stateful):
         db = CrawlDb(database, readonly=True).open()
         try:
             if hasattr(topic.judge, "connect"):
@@ -63,7 +63,7 @@ def recall(topic: Topic) -> None:
 def with_labels(topic: Topic) -> Judge:
     """The judge, corrected by the labels given so far to the crawl in its folder."""
     corrected, database = Corrected(topic.judge), topic.folder / "crawl.db"
-    if database.exists():
+    if is_stored(database):
         with closing(CrawlDb(database, readonly=True).open()) as db:
             corrected.recall(db)
     return corrected

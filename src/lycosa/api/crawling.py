@@ -11,7 +11,9 @@ from lycosa.api.written import overrides
 from lycosa.crawl import Crawl
 from lycosa.run import lock
 from lycosa.session import Session, naming_state
-from lycosa.types import Deferred, Fetcher, Lease, Reply, Visit
+from lycosa.shards import layout
+from lycosa.shards.fleet import Fleet
+from lycosa.types import BadInput, Deferred, Fetcher, Lease, Reply, Visit
 
 Summary = dict[str, Any]
 Changes = Mapping[str, Any] | None  # section.key to value
@@ -30,8 +32,15 @@ class Plan:
 
 async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | None" = None) -> Summary:
     """Crawl until it ends or is cancelled; no signal handlers or process settings are changed."""
-    found = config.load(folder, plan.overrides)[1].path.parent
+    settings, source = config.load(folder, plan.overrides)
+    found, shards = source.path.parent, layout.wanted_shards(settings)
+    if live and (shards > 1 or layout.homes(found)):
+        raise BadInput(f"{folder}: visits can be followed only in a crawl of one shard: set run.shards = 1")
     with lock(found), naming_state(folder):
+        layout.arrange(found, shards)
+        if shards > 1:
+            fleet = Fleet(found, settings, plan.overrides)
+            return await fleet.run(plan.seeds, watch or (lambda summary: None), plan.retry_failed, signals=False)
         session = Session(folder, plan.overrides)
         if live:
             live.join(session.parts.crawl)

@@ -33,9 +33,7 @@ def check(
     problems = [problem for one in found for problem in one.problems]
     _print(problems, None if all_ else _MOST_LINES)
     visits, records = sum(one.visits for one in found), sum(one.records for one in found)
-    typer.echo(
-        f"{visits:,} visits, {records:,} records: " + (_count(len(problems)) if problems else "no problems")
-    )
+    typer.echo(f"{visits:,} visits, {records:,} records: " + (_count(len(problems)) if problems else "no problems"))
     if problems:
         raise typer.Exit(1)
 

@@ -8,6 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lycosa.cli.folder import Dir
 from lycosa.output import terminal
 from lycosa.rejudge import Report, rejudge_folder
+from lycosa.run import lock
+from lycosa.shards.layout import has_learned, homes, unite
 
 
 def rejudge(directory: Dir) -> None:
@@ -15,6 +17,9 @@ def rejudge(directory: Dir) -> None:
 
     Queued URLs get new scores. If it is stopped or fails, nothing is changed.
     """
+    if homes(directory):  # judging again starts from one database
+        with lock(directory):
+            unite(directory)
     console = terminal.console(stderr=True)
     columns = (TextColumn("re-judging"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
@@ -24,6 +29,7 @@ def rejudge(directory: Dir) -> None:
     except KeyboardInterrupt:
         print("lycosa: stopped; nothing was changed", file=sys.stderr)
         raise typer.Exit(130) from None
+    has_learned(directory)
     typer.echo(f"{sentence(report)}. Next: lycosa crawl {directory}")
 
 

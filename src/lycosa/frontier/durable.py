@@ -252,7 +252,9 @@ class DurableFrontier:
 
     def outlook(self) -> Outlook:
         outlook = Outlook(
-            **{"known": len(self._table), "waiting": self.waiting(), "in_flight": self.in_flight()},
+            known=len(self._table),
+            waiting=self.waiting(),
+            in_flight=self.in_flight(),
             refused=dict(self.refused),
             ended=self.ended,
             paused=self.paused,

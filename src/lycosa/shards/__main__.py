@@ -1,6 +1,5 @@
 """The process of one shard: `python -m lycosa.shards`, started by the fleet with its orders as JSON."""
 
-import asyncio
 import os
 import socket
 import sys

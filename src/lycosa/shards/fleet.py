@@ -1,6 +1,7 @@
 """Runs a crawl as several processes: starts them, restarts one that was killed, and speaks for all of them."""
 
 import asyncio
+import contextlib
 import logging
 import socket
 import subprocess
@@ -62,20 +63,28 @@ class Fleet:
         return [process.pid for process in self._processes.values()]
 
     async def run(
-        self, seeds: Sequence[str], watch: Callable[[dict[str, Any]], None], retry_failed: bool = False
+        self,
+        seeds: Sequence[str],
+        watch: Callable[[dict[str, Any]], None],
+        retry_failed: bool = False,
+        signals: bool = True,
     ) -> dict[str, Any]:
-        """Run all shards until the crawl is over; return the summary of all."""
+        """Run all shards until the crawl is over, or until Ctrl-C if `signals` is set; return the summary of all."""
         desk = Desk(self._homes, self.summary, self.stop)
-        with on_signals(self.stop):
+        with on_signals(self.stop) if signals else contextlib.nullcontext():
             shards = [asyncio.ensure_future(self._keep(at, seeds, retry_failed)) for at in range(len(self._homes))]
             watching = asyncio.ensure_future(self._watch(watch))
             try:
                 async with Door(self.folder, desk.handle, desk.events):
-                    await asyncio.gather(*shards)
+                    await asyncio.wait(shards)
+            except asyncio.CancelledError:
+                self._hub.end("interrupted")
+                await asyncio.wait(shards)
+                raise
             finally:
                 watching.cancel()
-                for process in self._processes.values():
-                    process.kill()
+        for shard in shards:
+            shard.result()
         if self._failed:
             raise ShardFailed(self._failed.problem, self._failed.exit_code)
         summary = self.summary()

@@ -23,6 +23,8 @@ from lycosa.store.shard_views import FOLDER, shard_folders
 from lycosa.store.visits import warc_end
 from lycosa.store.warc import SERIES, file_number
 
+_UNLEARNED = "crawl.unlearned"  # a file that says: what was learned has yet to be learned again from the stored pages
+
 
 def wanted_shards(settings: config.Config) -> int:
     """The number of shards according to crawl.toml."""
@@ -75,6 +77,12 @@ def scatter(folder: Path, shards: int) -> None:
 
 def gather(folder: Path) -> None:
     """Make one database of those of all shards, and learn again from the stored pages."""
+    unite(folder)
+    _finish_gathering(folder)
+
+
+def unite(folder: Path) -> None:
+    """Make one database of those of all shards. What was learned is not in it."""
     new = folder / "crawl.db.new"
     _remove_db(new)
     with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as all_, closing(CrawlDb(new).open()) as one:
@@ -85,27 +93,26 @@ def gather(folder: Path) -> None:
     _collapse(new)
     for home in homes(folder):
         _bring_records(home, folder / "warc")
+    (folder / _UNLEARNED).touch()
     new.rename(folder / "crawl.db")
     old = folder / f"{FOLDER}.old"
     shutil.rmtree(old, ignore_errors=True)
     (folder / FOLDER).rename(old)
     shutil.rmtree(old)
-    _finish_gathering(folder)
 
 
 def _finish_gathering(folder: Path) -> None:
     """Let judge and strategy learn from the stored pages, if that has not happened yet."""
-    if homes(folder) or not (folder / "crawl.db").exists():
-        return
-    with closing(CrawlDb(folder / "crawl.db").open()) as db:
-        if not db.get(shard_split.REBUILD):
-            return
-    settings, source = config.load(folder)
-    if settings.store.warc:
-        rejudge_locked(settings, source, lambda done, of: None)
-    with closing(CrawlDb(folder / "crawl.db").open()) as db:
-        db.put(shard_split.REBUILD, "")
-        db.commit()
+    if not homes(folder) and (folder / _UNLEARNED).exists():
+        settings, source = config.load(folder)
+        if settings.store.warc:
+            rejudge_locked(settings, source, lambda done, of: None)
+        has_learned(folder)
+
+
+def has_learned(folder: Path) -> None:
+    """All stored pages have been judged again."""
+    (folder / _UNLEARNED).unlink(missing_ok=True)
 
 
 def _undelivered(folders: list[Path]) -> Iterator[tuple[str, float]]:

@@ -66,7 +66,14 @@ class Claim(Struct, frozen=True, array_like=True, tag=2):
     url: str
 
 
-Letter = Fragment | Offer | Claim
+class Lesson(Struct, frozen=True, array_like=True, tag=3):
+    """What the judge or the strategy of another shard has learned since its last lesson."""
+
+    part: str  # "judge" or "strategy"
+    learned: dict[str, Any]
+
+
+Letter = Fragment | Offer | Claim | Lesson
 
 
 class Batch(Struct, frozen=True, array_like=True, tag="batch"):

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from lycosa.frontier.limits import Quota
+from lycosa.lessons import Shares
 from lycosa.session import Session
 from lycosa.shards.claims import Claims
 from lycosa.shards.inbox import Inbox
@@ -17,6 +18,7 @@ from lycosa.shards.messages import (
     Claim,
     Fragment,
     Joined,
+    Lesson,
     Letter,
     Message,
     News,
@@ -52,6 +54,8 @@ class Shard:
         self._inbox = Inbox(routing, parts.db, self._apply, wire.send)
         self._claims = Claims(routing, parts.db, wire.send)
         self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
+        learning = {"judge": parts.judge, "strategy": parts.strategy}
+        self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
         self._is_over = self._is_open = False
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
@@ -73,8 +77,11 @@ class Shard:
 
     def _open(self) -> None:
         self._outbox.rows.create()
-        for part in (self._outbox, self._inbox, self._claims):
-            part.open()
+        for part in self._shared.values():
+            part.share()
+        self._parts.db.before_commit.append(self._teach)  # before the outbox takes what is to be sent
+        for mail in (self._outbox, self._inbox, self._claims):
+            mail.open()
         self._session.limit(self._make_quota)
         self._is_open = True
         for message in self._early:
@@ -175,6 +182,13 @@ class Shard:
     def _reference(self, url: str) -> int:
         return self._parts.frontier.number(url) * REFERENCE + self._routing.me
 
+    def _teach(self) -> None:
+        """Called before each commit: pass on what was learned since the last one."""
+        for name, part in self._shared.items():
+            if learned := part.lesson():
+                for shard in self._routing.others():
+                    self._outbox.put(shard, Lesson(name, learned))
+
     # -- letters of others
 
     def _apply(self, source: int, letter: Letter) -> None:
@@ -193,6 +207,8 @@ class Shard:
                 frontier.push(letter.links, letter.scores, letter.band)
             case Claim():
                 self._claims.confirm(letter)
+            case Lesson():
+                self._shared[letter.part].study(letter.learned)
 
     # -- the hub
 

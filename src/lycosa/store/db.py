@@ -68,7 +68,11 @@ _AS_NOW = {  # for read-only access: makes a database of an older version look l
 _REBUILT = ("visits", "urls", "links", "notes", "hosts")  # tables rewritten by a replay of all visits
 _BEFORE = "before_"
 
-WAITING, DONE, ELSEWHERE = 0, 1, 2  # states of a URL; the last is a page of another shard that links to URLs of this one
+WAITING, DONE, ELSEWHERE = (
+    0,
+    1,
+    2,
+)  # states of a URL; the last is a page of another shard that links to URLs of this one
 
 
 class CrawlDb:
@@ -242,6 +246,11 @@ class CrawlDb:
     def close(self) -> None:
         """Close without committing: uncommitted changes are rolled back."""
         self._db.close()
+
+
+def is_stored(path: Path) -> bool:
+    """Whether there is anything to read: this crawl.db, or those of shards."""
+    return path.exists() or bool(shard_folders(path.parent))
 
 
 class _Broken:

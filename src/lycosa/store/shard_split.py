@@ -25,7 +25,6 @@ _LABELS = "labels page "
 _SINGLE = {"warc_end": "single_warc_end", "warc_run": "single_warc_run"}  # of the WARC files from before
 _FORGOTTEN = ("state:judge", "state:strategy", "shards", "list", SERIES, BEFORE, *_SINGLE.values())
 _FILE_NAME = "replace(warc, rtrim(warc, replace(warc, '/', '')), '')"  # what follows the last slash
-REBUILD = "rebuild"  # key in meta: judge and strategy have yet to learn again from the stored pages
 
 
 def take_share(source: Path, target: Path, shard: int, owner: Owner, decides: Owner) -> None:
@@ -111,7 +110,6 @@ def gather(shards: CrawlDb, target: CrawlDb) -> None:
     for name, kept in _SINGLE.items():
         if value := shards.get(kept):
             target.put(name, value)
-    target.put(REBUILD, "1")
 
 
 def _urls(shards: CrawlDb, numbers: dict[int, int]) -> Iterator[Sequence[object]]:

@@ -28,9 +28,7 @@ _URLS = (
     "SELECT u.id * {reference} + {shard} AS id, u.url, CASE WHEN u.source THEN {source} ELSE 0 END AS source, u.anchor,"
     " u.depth, u.score, u.state, u.band, u.origin FROM shard{shard}.urls u {join} WHERE u.state != 2"
 )
-_LINKS = (
-    "SELECT {source} AS source, shard_ids(l.targets, {shard}) AS targets FROM shard{shard}.links l {join}"
-)
+_LINKS = "SELECT {source} AS source, shard_ids(l.targets, {shard}) AS targets FROM shard{shard}.links l {join}"
 _VISITS = (  # in each shard, a visit comes after those before it even if its request was sent earlier
     f"SELECT {_VISIT}, CASE WHEN warc = '' OR n <= {{before}} THEN warc ELSE '../{FOLDER}/{{shard}}/warc/' || warc END"
     " AS warc, warc_offset, classes, n AS own_n, {shard} AS shard,"

@@ -21,6 +21,7 @@ from msgspec import Meta
 from lycosa import urls
 from lycosa.strategy.class_rules import ClassRules
 from lycosa.strategy.evidence import LEAST_CASH, Gathering
+from lycosa.strategy.learned_lessons import Lessons
 from lycosa.strategy.link_features import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.links import SOURCES, Finds
 from lycosa.strategy.memory import Candidate, Memory
@@ -79,6 +80,7 @@ class Learned:
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are rescored next
+    lessons_: Lessons | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
     unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be stored
 
     def __post_init__(self) -> None:
@@ -143,6 +145,9 @@ class Learned:
         if self.total_.good > ENOUGH and self.speed:
             self.weights_.step(evidence, outcome, rate, self.speed)
         self.total_.add(outcome)
+        if self.lessons_:
+            self.lessons_.total[0] += outcome
+            self.lessons_.total[1] += 1
         self._count_all(row, outcome)
         surplus, source = self.credit * (outcome - rate), self.memory_.first_page(row)
         for _ in range(ANCESTORS if surplus > 0 else 0):
@@ -169,6 +174,11 @@ class Learned:
             self._count(key, good, tried)
 
     def _count(self, key: int, good: float, tried: float = 1.0) -> None:
+        if self.lessons_:
+            self.lessons_.count(key, good, tried)
+        self._tally(key, good, tried)
+
+    def _tally(self, key: int, good: float, tried: float) -> None:
         self.unsaved_[f"tally {self.memory_.names.all[key]}"] = self.surplus_.count(key, good, tried).state
 
     def _count_siblings(self, row: int, good: float, tried: float = 1.0) -> None:
@@ -179,6 +189,24 @@ class Learned:
             if tried:  # credit alone can wait until the next regular update
                 self.dirty_[page] = source
             self.unsaved_[f"yield {page:09}"] = source.state
+
+    def share(self) -> None:
+        """There are other shards, whose lessons this one will study."""
+        self.lessons_ = Lessons()
+        self.lessons_.begin(self.weights_)
+
+    def lesson(self) -> dict[str, Any]:
+        """Return what was learned from the visits of this shard since the last lesson."""
+        return self.lessons_.take(self.memory_.names.all, self.weights_, self.best_) if self.lessons_ else {}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        """Learn from the visits of another shard."""
+        assert self.lessons_
+        for name, (good, tried) in lesson["tallies"].items():
+            self._tally(self.memory_.names[name], good, tried)
+        self.lessons_.study(lesson, self.weights_, self.total_)
+        self.best_ = max(self.best_, lesson["best"])
+        self.surplus_.start(self.rate())
 
     # -- scoring ------------------------------------------------------------------------------------------------------
 

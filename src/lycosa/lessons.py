@@ -1,0 +1,12 @@
+"""What the shards of one crawl teach each other: each learns from its own visits, and what they learn adds up."""
+
+from typing import Any, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Shares(Protocol):
+    """A judge or strategy that can pass on what it has learned, and learn from others of its kind."""
+
+    def share(self) -> None: ...  # called once, before anything is learned: lessons will be asked for
+    def lesson(self) -> dict[str, Any]: ...  # what was learned here since the last call; empty if nothing
+    def study(self, lesson: dict[str, Any]) -> None: ...  # the lesson of another
