@@ -168,7 +168,8 @@ class Drift:
 def frequent_words(page: Page) -> list[str]:
     """Return the most frequent words of a page: words rather than stems, since people will read them."""
     counts = Counter([*words(page.title), *page.words[:READ]])
-    ranked = sorted(counts, key=counts.__getitem__, reverse=True)
+    ranked = sorted([word for word, count in counts.items() if count > 1], key=counts.__getitem__, reverse=True)
+    ranked += [word for word, count in counts.items() if count == 1]  # most: they need no sorting
     return list(islice((word for word in ranked if len(word) > 2 and STEMS[word]), KEPT))
 
 

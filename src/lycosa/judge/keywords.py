@@ -33,7 +33,7 @@ LEAST_STRONG, BEST_SHARE = (
 )  # if no score is that high, the top 5 % of the pages with a word are the examples
 TOLD = 0.005  # smallest change in the relevance of a page that is reported
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
-FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and upper bound between two
+FIRST_FIT, MOST_BETWEEN = 20, 500  # pages before the first calibration, and upper bound between two
 # What it takes to make a new version, since judging the remembered pages again and rescoring their links is slow: this
 # share of the verdicts `on_topic` changes, or the mean probability changes by this much.
 FLIPPED, NOTICEABLE = 0.02, 0.02
