@@ -15,14 +15,14 @@ RANKS = {
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output", "estimate"], 3),
     **dict.fromkeys(["crawl", "pages", "stamp", "summary", "plugged", "contract", "recalling"], 4),
-    "build": 5,
+    **dict.fromkeys(["assembly", "build"], 5),
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
     **dict.fromkeys(["session", "again"], 7),
     **dict.fromkeys(["offline", "api"], 8),
     "cli": 9,
     "__main__": 10,
 }
-SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
+SAME_RANK = {("build", "assembly"), ("lab", "run"), ("rejudge", "run")}  # the last two: both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))
 STORE = PACKAGE / "store"
 SQL = re.compile(r"\bSELECT\b.*\bFROM\b|\bINSERT (OR \w+ )?INTO\b|\bUPDATE\b.*\bSET\b|\bDELETE FROM\b", re.DOTALL)

@@ -11,7 +11,7 @@ from lycosa.frontier.limits import Quota
 
 def quota(limits: config.Limits, **counts: int) -> Quota:
     have: Any = SimpleNamespace(**{"pages": 0, "relevant": 0, "duplicates": 0} | counts)
-    return Quota(limits, have, 0.0, 100.0)
+    return Quota(limits, have).begin(100.0)
 
 
 @pytest.mark.parametrize(
