@@ -1,4 +1,4 @@
-"""A database of an earlier version means the same to a reader, who changes nothing, and to a writer, who upgrades it."""
+"""An old database means the same to a reader, who changes nothing, and to a writer, who upgrades it."""
 
 import re
 import sqlite3
