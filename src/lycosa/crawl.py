@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -46,7 +47,7 @@ class Sharing(Protocol):
 _UNJUDGED = Verdict(0.5, on_topic=True)  # the verdict on a sitemap: what its pages are about is unknown
 
 
-@dataclass
+@dataclass(frozen=True)
 class Crawl:
     """A crawl, ready to run; the only class that knows all stages."""
 
@@ -63,11 +64,19 @@ class Crawl:
     judging: Judging = field(default_factory=Judging)
     sharing: Sharing | None = None  # set if there are several shards
 
-    def __post_init__(self) -> None:
-        """Detect the optional capabilities once: isinstance() is slow for protocols."""
-        self._learns = self.judge if isinstance(self.judge, Learns) else None
-        self._revises = self.judge if isinstance(self.judge, Revises) else None
-        self._acts = self.strategy if isinstance(self.strategy, Acts) else None
+    # the optional capabilities are detected once: isinstance() is slow for protocols
+
+    @cached_property
+    def _learns(self) -> Learns | None:
+        return self.judge if isinstance(self.judge, Learns) else None
+
+    @cached_property
+    def _revises(self) -> Revises | None:
+        return self.judge if isinstance(self.judge, Revises) else None
+
+    @cached_property
+    def _acts(self) -> Acts | None:
+        return self.strategy if isinstance(self.strategy, Acts) else None
 
     async def run(self, seeds: Sequence[Link], workers: int) -> None:
         """Run until the frontier is exhausted or a limit is reached."""

@@ -63,18 +63,8 @@ def label(folder: Path, given: Mapping[str, bool | None], chosen: str) -> None:
 def apply_labels(folder: Path) -> int:
     """Judge all stored pages with the labels, as the start of a run does; returns the number of reversed verdicts."""
     settings, source = config.load(folder)
-    relabelled = 0
     with lock(folder):
-        for home in homes(folder) or [folder]:
-            run = Run(home, settings, source, WallClock())
-            run.open()
-            try:
-                run.parts.frontier.ended = run.parts.db.get("ended")  # keep the reason for the end of the last run
-                run.commit()
-            finally:
-                run.close()
-            relabelled += run.relabelled
-    return relabelled
+        return sum(Run(home, settings, source, WallClock()).relabel() for home in homes(folder) or [folder])
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from lycosa import __version__, config, urls
 from lycosa.build import Parts, make_scope
 from lycosa.clock import WallClock
 from lycosa.control import Door, Request
+from lycosa.crawl import Crawl, Sharing
 from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
 from lycosa.events import Event, Listeners, StateChange, Summary
 from lycosa.frontier.limits import Quota
@@ -22,7 +23,7 @@ from lycosa.frontier.scope import Scope
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.process import loop_runner, on_signals
-from lycosa.run import Run, lock
+from lycosa.run import MakeFetcher, Run, lock
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
 from lycosa.store.labels import CHOSEN
@@ -42,10 +43,13 @@ class Session:
         folder: Path | str,
         overrides: Sequence[str] = (),
         clock: Clock | None = None,
+        sinks: Sequence[Sink] = (),
+        fetcher: MakeFetcher = lambda parts: parts.fetcher,
         home: Path | None = None,
     ) -> None:
-        """`overrides`: keys of crawl.toml for this run, as "section.key=value". `home`: where everything is stored, if
-        not beside crawl.toml."""
+        """`overrides`: keys of crawl.toml for this run, as "section.key=value"; `sinks`: more receivers of each visit;
+        `fetcher`: wraps or replaces the fetcher of the crawl; `home`: where everything is stored, if not beside
+        crawl.toml."""
         settings, source = config.load(Path(folder), overrides)
         self.folder = home or source.path.parent
         self._settings = settings
@@ -53,8 +57,8 @@ class Session:
         self._log = CrawlLog(self.folder, settings.store.log_visits)
         self._task: asyncio.Task[dict[str, Any]] | None = None
         self._opened = asyncio.Event()
-        sinks: list[Sink] = [self._listeners, self._log]
-        self._run = Run(self.folder, settings, source, clock or WallClock(), sinks)
+        receivers: list[Sink] = [self._listeners, self._log, *sinks]
+        self._run = Run(self.folder, settings, source, clock or WallClock(), receivers, fetcher)
 
     # -- life cycle
     # -------------------------------------------------------------------------------------------------------
@@ -148,18 +152,15 @@ class Session:
             return "new"
         return "paused" if frontier.paused else "crawling"
 
+    def join(self, sharing: Sharing, quota: Callable[[Parts], Quota], when_open: Callable[[], None]) -> Parts:
+        """Make this session one shard of a crawl: `when_open` is called once its state has been read."""
+        parts = self._run.parts
+        self._run.join(sharing, quota(parts), when_open)
+        return parts
+
     @property
-    def parts(self) -> Parts:
-        """The parts of the crawl, for code that adds to them before it starts."""
-        return self._run.parts
-
-    def when_open(self, call: Callable[[], None]) -> None:
-        """Call this once the state of the crawl has been read, before anything is fetched."""
-        self._run.when_open.append(call)
-
-    def limit(self, make: Callable[[Quota], Quota]) -> None:
-        """Replace the limits of the run by others, made from them."""
-        self._run.limit(make)
+    def engine(self) -> Crawl:
+        return self._run.engine
 
     def end(self, why: str, by_user: bool) -> None:
         """End the run for this reason."""

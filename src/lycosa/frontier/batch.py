@@ -3,12 +3,14 @@
 from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
+from collections.abc import Callable, Sequence
 
 from lycosa.frontier.hosts import Host
 from lycosa.frontier.priority import rank_of
 from lycosa.store.url_rows import Raised, Row
-from lycosa.types import Band
+from lycosa.types import Band, Link
 
+Route = Callable[[Sequence[Link], Sequence[float], Band], tuple[Sequence[Link], Sequence[float]]]
 Groups = dict[tuple[Host, int], list[int]]  # URLs queued at one host with the same rank
 
 

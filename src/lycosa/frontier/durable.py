@@ -15,7 +15,7 @@ from functools import reduce
 from msgspec.structs import replace
 
 from lycosa import config, urls
-from lycosa.frontier.batch import Batch, group
+from lycosa.frontier.batch import Batch, Route, group
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import chosen
 from lycosa.frontier.hosts import READY, Host, Hosts
@@ -32,8 +32,7 @@ from lycosa.store.db import DONE, ELSEWHERE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
-Route = Callable[[Sequence[Link], Sequence[float], Band], tuple[Sequence[Link], Sequence[float]]]
-_FIRST = int(Band.FIRST)  # plain numbers compare faster
+_FOUND, _FIRST = int(Band.FOUND), int(Band.FIRST)  # plain numbers compare faster
 _LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
 
 
@@ -47,17 +46,20 @@ class DurableFrontier:
         scope: Scope,
         strategy: Strategy,
         clock: Clock,
+        quota: Quota | None = None,
+        rescores_soon: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.hosts = Hosts(settings.fetch, self._has_rank, settings.scope.max_hosts_per_domain)
+        """`rescores_soon` returns whether URLs that are held back may soon get another score."""
+        self.hosts = Hosts(settings.fetch, self._has_rank, self._having_rank, settings.scope.max_hosts_per_domain)
         self.scope = scope
         self.ended = ""  # why the crawl is over
         self.paused = False
         self.refused: Counter[str] = Counter()  # number of refused links, by reason
         self.route: Route | None = None  # passes links on to other shards, and returns the others
         self.elsewhere: Callable[[str], bool] = lambda url: False  # whether a URL belongs to another shard
-        self._quota: Quota | None = None
+        self.quota = quota
         self._more: Callable[[], bool] = lambda: False
-        self._rescores_soon: Callable[[], bool] = lambda: False
+        self._rescores_soon = rescores_soon
         self._db = db
         self._merge = strategy.merge
         self._opens = isinstance(strategy, Opens)  # whether seeds are scored, too
@@ -67,8 +69,8 @@ class DurableFrontier:
         self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
         focus = chosen(settings.fetch, settings.limits)
-        self._places = Places(self._table, self.hosts, self.refused, focus)
-        self._places.list = FetchList(self._lists.list_size, db) if self._lists else None
+        fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
+        self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
         self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
@@ -104,17 +106,17 @@ class DurableFrontier:
         """Lease the best URL of all hosts that are due; None when the crawl is over."""
         while True:
             now = self._clock.now()
-            if not self.ended and self._quota:
-                self.ended = self._quota.reached(now)
+            if not self.ended and self.quota:
+                self.ended = self.quota.reached(now)
             if self.ended:
                 self._waiters.wake_all()
                 return None
             self._places.reopen(now)
-            deadline = self._quota.deadline if self._quota else None
+            deadline = self.quota.deadline if self.quota else None
             if self.paused:
                 await self._waiters.wait(deadline)
                 continue
-            if self._quota and not self._quota.admits(len(self._leases)):
+            if self.quota and not self.quota.admits(len(self._leases)):
                 await self._waiters.wait(deadline)  # the next reply decides whether one more may be fetched
                 continue
             if taken := self._take(now):
@@ -205,16 +207,9 @@ class DurableFrontier:
         if not self.number(url):
             self._table.insert(Link(url), -reference, 0.0, ELSEWHERE)
 
-    def limit(self, quota: Quota) -> None:
-        self._quota = quota
-
     def ask_for_more(self, more: Callable[[], bool]) -> None:
         """Set a callback for when the frontier is empty: whether more links are about to arrive."""
         self._more = more
-
-    def expect_scores(self, soon: Callable[[], bool]) -> None:
-        """Set a callback: whether URLs that are held back may soon get another score."""
-        self._rescores_soon = soon
 
     def waiting(self) -> int:
         return self._places.waiting
@@ -300,7 +295,7 @@ class DurableFrontier:
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._places.list or not self._lists:
-            floor = self.focus.floor(self._quota.remaining() if self._quota else None, now)
+            floor = self.focus.floor(self.quota.remaining() if self.quota else None, now)
             if taken := self.hosts.take(now, max(floor, self._floor)):
                 self.focus.earn()
             elif self._nothing_comes():
@@ -317,6 +312,9 @@ class DurableFrontier:
     def _has_rank(self, number: int, rank: int) -> bool:
         return self._places.waits(number, rank)
 
+    def _having_rank(self, ids: Sequence[int], rank: int) -> list[int]:
+        return self._places.among(ids, rank)
+
     def _nothing_comes(self) -> bool:
         is_idle = not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
         return is_idle and not self.focus.is_outranked()
@@ -324,18 +322,18 @@ class DurableFrontier:
     def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
         """Change the scores of queued URLs; skip those no longer queued, and those in a higher band, whose score does
         not matter."""
-        batch, table = Batch(0), self._table
+        batch, table, moves = Batch(0), self._table, Counter[tuple[Host, float, float]]()
+        known, states, bands = table.scores, table.states, table.bands
         for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
-            before = table.scores[number]
-            if table.states[number] == WAITING and before != score and table.bands[number] == Band.FOUND:
-                table.scores[number] = score
+            before = known[number]
+            if before != score and states[number] == WAITING and bands[number] == _FOUND:
+                known[number] = score
                 batch.rescored.append((score, number))
-                host = self._errands.host_of(number) or self.hosts.named(
-                    hosts[at] if hosts else self._table.host_of(number)
-                )
-                rank = rank_of(score)
-                self.focus.move(host, rank_of(before), rank)
-                group(batch.moved, host, rank, number)
+                host = self._errands.host_of(number) or self.hosts.named(hosts[at] if hosts else table.host_of(number))
+                moves[host, before, score] += 1
+                group(batch.moved, host, batch.rank(score), number)
+        for (host, before, score), count in moves.items():
+            self.focus.move(host, batch.rank(before), batch.rank(score), count)
         self._write(batch)
 
     def _scale(self, factor: float) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from lycosa import config
 from lycosa.frontier.crowds import FEW, Crowds
 from lycosa.frontier.priority import LOWEST
-from lycosa.frontier.queue import HostQueue
+from lycosa.frontier.queue import Among, HostQueue
 from lycosa.outcomes import UNASKED, UNREACHABLE
 from lycosa.types import Reply
 
@@ -48,12 +48,15 @@ class Host:
 class Hosts:
     """All hosts of a crawl, ordered by their best URLs and by when they are due."""
 
-    def __init__(self, rules: config.Fetch, waits: Callable[[int, int], bool], most_per_domain: int = 0) -> None:
+    def __init__(
+        self, rules: config.Fetch, waits: Callable[[int, int], bool], among: Among, most_per_domain: int = 0
+    ) -> None:
         self.rules = rules
         self.all: list[Host] = []
         self._crowds = Crowds(most_per_domain)
         self._shards = 1
         self._waits = waits  # whether this id is queued with this rank
+        self._among = among  # the same for many
         self._by_name: dict[str, Host] = {}
         self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale entries are skipped
         self._resting: list[tuple[float, int]] = []
@@ -76,7 +79,7 @@ class Hosts:
     def push(self, host: Host, rank: int, ids: array[int], now: float, moved: bool = False) -> None:
         """Queue URLs at the host; `moved` if they were queued there before with another rank."""
         if moved:
-            host.queue.move(rank, ids, self._waits)
+            host.queue.move(rank, ids, self._among)
         else:
             host.queue.push(rank, ids)
         if host.state == READY:

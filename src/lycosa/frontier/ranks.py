@@ -45,9 +45,9 @@ class Ranks:
         if bucket >= self._at:
             self._above += count
 
-    def move(self, before: int, after: int) -> None:
-        self.add(before, -1)
-        self.add(after)
+    def move(self, before: int, after: int, count: int = 1) -> None:
+        self.add(before, -count)
+        self.add(after, count)
 
     def _tidy(self) -> None:
         self._counts = {bucket: count for bucket, count in self._counts.items() if count}
@@ -70,7 +70,7 @@ class Ranks:
         return least_of(self._at)
 
     def best(self, place: int) -> list[tuple[int, int]]:
-        """The buckets of the best `place` URLs, highest first: the lower bound of each, and the number of URLs in it."""
+        """The buckets of the best `place` URLs, highest first: the lower bound of each, and how many URLs are in it."""
         found: list[tuple[int, int]] = []
         for bucket in reversed(self._buckets) if self.total > 0 else ():
             if (count := self._counts.get(bucket, 0)) > 0:

@@ -37,8 +37,8 @@ async def serve(orders: Orders) -> int:
     home = Path(orders.home)
     try:
         with lock(home), naming_state(home):
-            session = Session(orders.folder, orders.overrides, home=home)
-            shard = Shard(session, Routing(orders.shard, orders.shards), wire)
+            shard = Shard(Routing(orders.shard, orders.shards), wire)
+            shard.join(Session(orders.folder, orders.overrides, sinks=[shard], home=home))
             await shard.run(orders.seeds, orders.retry_failed)
     except LycosaError as error:
         wire.send(Failed(orders.shard, str(error), error.exit_code))

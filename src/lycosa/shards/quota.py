@@ -10,9 +10,8 @@ NO_LIMIT = 1 << 62
 class ShardQuota(Quota):
     """Pages are limited by the allotment. All other limits concern the whole crawl, and the hub watches them."""
 
-    def __init__(self, limits: config.Limits, counts: Counts, deadline: float | None) -> None:
-        super().__init__(limits, counts, 0.0, 0.0)
-        self.deadline = deadline
+    def __init__(self, limits: config.Limits, counts: Counts) -> None:
+        super().__init__(limits, counts)
         self.left: int | None = None  # pages until the limit, as the hub said last
         self.allotted = 0 if limits.pages else NO_LIMIT
         self.version = 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from lycosa.build import Parts
 from lycosa.frontier.limits import Quota
 from lycosa.lessons import Shares
 from lycosa.session import Session
@@ -44,36 +45,37 @@ _MASK = (1 << 64) - 1
 class Shard:
     """Hooks into the parts of a session: where links go, which bodies are known, when the crawl is over."""
 
-    def __init__(self, session: Session, routing: Routing, wire: Wire) -> None:
-        self._session = session
-        self._parts = parts = session.parts
+    def __init__(self, routing: Routing, wire: Wire) -> None:
         self._routing = routing
         self._wire = wire
-        self._order = parts.config.run.order
-        self._outbox = Outbox(routing, parts.db, wire.send)
-        self._inbox = Inbox(routing, parts.db, self._apply, wire.send)
-        self._claims = Claims(routing, parts.db, wire.send)
-        self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
-        learning = {"judge": parts.judge, "strategy": parts.strategy}
-        self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
         self._is_over = self._is_open = False
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
         self._tells_soon = False
         self._tasks: list[asyncio.Task[None]] = []
-        self._attach()
 
-    def _attach(self) -> None:
-        parts, frontier = self._parts, self._parts.frontier
-        parts.crawl.sharing = self
-        parts.crawl.sinks = [*parts.crawl.sinks, self]
+    def join(self, session: Session) -> None:
+        """Make a session, of which this is a sink, one of the shards."""
+        self._session = session
+        self._parts = parts = session.join(self, self._make_quota, self._open)
+        self._order = parts.config.run.order
+        self._outbox = Outbox(self._routing, parts.db, self._wire.send)
+        self._inbox = Inbox(self._routing, parts.db, self._apply, self._wire.send)
+        self._claims = Claims(self._routing, parts.db, self._wire.send)
+        self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
+        learning = {"judge": parts.judge, "strategy": parts.strategy}
+        self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
+        frontier = parts.frontier
         frontier.route, frontier.elsewhere = self._route, self._routing.is_elsewhere
         frontier.ask_for_more(lambda: not self._is_over)
         frontier.hosts.share(self._routing.shards)
         if self._order == "exact":
             frontier.focus.shards = self._routing.shards
             frontier.focus.when_taken = self._tell_soon
-        self._session.when_open(self._open)
+
+    def _make_quota(self, parts: Parts) -> Quota:
+        self._quota = ShardQuota(parts.config.limits, parts.totals)
+        return self._quota
 
     def _open(self) -> None:
         self._outbox.rows.create()
@@ -82,15 +84,10 @@ class Shard:
         self._parts.db.before_commit.append(self._teach)  # before the outbox takes what is to be sent
         for mail in (self._outbox, self._inbox, self._claims):
             mail.open()
-        self._session.limit(self._make_quota)
         self._is_open = True
         for message in self._early:
             self.handle(message)
         self._tasks = [asyncio.ensure_future(self._inbox.run()), asyncio.ensure_future(self._tick())]
-
-    def _make_quota(self, of_run: Quota) -> Quota:
-        self._quota = ShardQuota(self._parts.config.limits, self._parts.totals, of_run.deadline)
-        return self._quota
 
     async def run(self, seeds: Sequence[str], retry_failed: bool) -> None:
         """Run the session until the hub says that the crawl is over."""
@@ -192,7 +189,7 @@ class Shard:
     # -- letters of others
 
     def _apply(self, source: int, letter: Letter) -> None:
-        crawl, frontier = self._parts.crawl, self._parts.frontier
+        crawl, frontier = self._session.engine, self._parts.frontier
         match letter:
             case Fragment():
                 visit = letter.visit()
@@ -262,10 +259,11 @@ class Shard:
         best = frontier.focus.best(frontier.focus.at_once(quota.remaining())) if is_ranked else []
         mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()
         return Status(
-            *(self._routing.me, [(rank >> 64, rank & _MASK, count) for rank, count in best], totals.pages),
-            *(totals.relevant, totals.duplicates),
-            *(in_flight, quota.allotted, quota.version, quota.wants_pages and waiting > 0),
-            is_idle=mail_is_done and not waiting and not in_flight and not self._parts.crawl.jobs.is_under_way(),
+            self._routing.me,
+            [(rank >> 64, rank & _MASK, count) for rank, count in best],
+            *(totals.pages, totals.relevant, totals.duplicates, in_flight, quota.allotted, quota.version),
+            wants_pages=quota.wants_pages and waiting > 0,
+            is_idle=mail_is_done and not waiting and not in_flight and not self._session.engine.jobs.is_under_way(),
             sent=[self._outbox.sent[shard] for shard in range(self._routing.shards)],
             applied=[self._inbox.applied()[shard] for shard in range(self._routing.shards)],
         )

@@ -44,7 +44,8 @@ class SocketWire:
     async def receive(self) -> Message | None:
         try:
             length = int.from_bytes(await self._reader.readexactly(_LENGTH_BYTES), "big")
-            return decode(await self._reader.readexactly(length))
+            message: Message = decode(await self._reader.readexactly(length))
+            return message
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
 

@@ -68,11 +68,8 @@ _AS_NOW = {  # for read-only access: makes a database of an older version look l
 _REBUILT = ("visits", "urls", "links", "notes", "hosts")  # tables rewritten by a replay of all visits
 _BEFORE = "before_"
 
-WAITING, DONE, ELSEWHERE = (
-    0,
-    1,
-    2,
-)  # states of a URL; the last is a page of another shard that links to URLs of this one
+WAITING, DONE = 0, 1  # states of a URL
+ELSEWHERE = 2  # a page of another shard, known because it links to URLs of this one
 
 
 class CrawlDb:
@@ -104,6 +101,8 @@ class CrawlDb:
             else:
                 self._prepare(version)
         except sqlite3.DatabaseError as error:
+            if hasattr(self, "_db"):
+                self._db.close()  # otherwise it would remain locked for this process
             raise StateError(self.path, f"cannot be used: {error}") from None
         return self
 

@@ -39,22 +39,12 @@ class Lessons:
         return lesson
 
     def study(self, lesson: dict[str, Any], weights: Weights, total: Tally) -> None:
-        state = weights.save()
-        state["bias"] += lesson["bias"]
-        for name in ("values", "squares"):
-            state[name] = [mine + theirs for mine, theirs in zip(state[name], lesson[name], strict=True)]
-        before = _copied(weights)
+        state, known = _copied(weights), self._weights
+        for one in (state, known):  # what others have learned is not ours to pass on
+            one["bias"] += lesson["bias"]
+            for name in ("values", "squares"):
+                one[name] = [mine + theirs for mine, theirs in zip(one[name], lesson[name], strict=True)]
         weights.load(state)
-        now = _copied(weights)  # what others have learned is not ours to pass on
-        self._weights = {
-            "bias": self._weights["bias"] + now["bias"] - before["bias"],
-            **{
-                name: [
-                    old + new - was for old, new, was in zip(self._weights[name], now[name], before[name], strict=True)
-                ]
-                for name in ("values", "squares")
-            },
-        }
         total.add(*lesson["total"])
 
 
