@@ -103,6 +103,7 @@ class Keywords:
     next_fit_: int = field(init=False, repr=False, default=FIRST_FIT)
     version_: int = field(init=False, repr=False, default=1)
     told_: int = field(init=False, repr=False, default=1)  # the version whose verdicts `revised` has returned
+    lessons_: list[tuple[Any, ...]] | None = field(init=False, repr=False, default=None)  # for other shards, if any
     last_: Reading | None = field(init=False, repr=False, default=None)  # of the last page judged, to read it only once
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
@@ -129,21 +130,42 @@ class Keywords:
         last, verdict = self.last_, visit.verdict
         reading = last if last and last.page is visit.page else self._read_again(visit.page)
         self.last_ = None
-        strong = reading.score >= self.strong_
+        strong, taught = reading.score >= self.strong_, b""
         if (strong or reading.score <= self.weak_) and self._is_taught(strong):
             places = places_of(visit.page.words) if reading.places is None else reading.places
             company = self.company_.of(places) if reading.company is None else reading.company
             self.company_.add(places, strong)
-            reading = reading._replace(company=company)
+            reading, taught = reading._replace(company=company), places.tobytes()
         url = visit.reply.link.url
         url = url if reading.mentions and len(url) <= MOST_URL else ""
         told = verdict.on_topic, round(verdict.relevance, 4)
-        self.seen_.append(Remembered(url, reading.mentions, reading.company, *told))
+        if self.lessons_ is not None:
+            self.lessons_.append((reading.mentions, reading.company, *told, taught, strong))
+        self._remember(Remembered(url, reading.mentions, reading.company, *told))
+
+    def _remember(self, page: Remembered) -> None:
+        self.seen_.append(page)
         del self.seen_[:-REMEMBERED]
         self.pages_ += 1
         if self.pages_ >= self.next_fit_:
             self.next_fit_ = self.pages_ + min(max(FIRST_FIT, self.pages_ // 2), MOST_BETWEEN)
             self._fit()
+
+    def share(self) -> None:
+        """There are other shards, whose lessons this one will study."""
+        self.lessons_ = []
+
+    def lesson(self) -> dict[str, Any]:
+        """Return what the pages of this shard were like since the last lesson."""
+        pages, self.lessons_ = self.lessons_, []
+        return {"pages": pages} if pages else {}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        """Learn from pages of another shard, whose verdicts are not ours to revise."""
+        for mentions, company, on_topic, relevance, taught, strong in lesson["pages"]:
+            if taught:
+                self.company_.add(np.frombuffer(taught, np.uint16), strong)
+            self._remember(Remembered("", tuple(map(tuple, mentions)), company, on_topic, relevance))
 
     def revised(self) -> list[tuple[str, Verdict]]:
         """Return URL and new verdict of the remembered pages whose verdict has changed, once."""

@@ -90,7 +90,7 @@ def unite(folder: Path) -> None:
         shard_split.copy_labels(all_, one, lambda db: labels.put_labels(db, {}, "import", 0.0))
         shard_split.queue_undelivered(one, _undelivered(homes(folder)))
         one.commit()
-    _collapse(new)
+    shard_split.collapse(new)
     for home in homes(folder):
         _bring_records(home, folder / "warc")
     (folder / _UNLEARNED).touch()
@@ -151,14 +151,6 @@ def _bring_records(home: Path, warc: Path) -> None:
         except OSError:  # a file system without links
             shutil.copyfile(path, warc / f"{path.name}.part")
             (warc / f"{path.name}.part").rename(warc / path.name)
-
-
-def _collapse(path: Path) -> None:
-    """One file, without those that SQLite keeps beside it."""
-    with closing(CrawlDb(path).open()) as db:
-        db.execute("COMMIT")
-        db.execute("PRAGMA journal_mode=DELETE")
-        db.execute("BEGIN")
 
 
 def _remove_db(path: Path) -> None:

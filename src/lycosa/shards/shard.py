@@ -206,6 +206,8 @@ class Shard:
                 self._claims.confirm(letter)
             case Lesson():
                 self._shared[letter.part].study(letter.learned)
+                if revised := self._parts.corrected.revised():
+                    crawl.spread(revised)
 
     # -- the hub
 

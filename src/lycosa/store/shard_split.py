@@ -145,3 +145,9 @@ def queue_undelivered(target: CrawlDb, urls: Iterator[tuple[str, float]]) -> int
             row = (number + added, url, 0, "", 1, score, WAITING, int(Band.FOUND), 0)
             target.execute("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     return added
+
+
+def collapse(path: Path) -> None:
+    """Make a closed database a single file, without those that SQLite keeps beside it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
