@@ -27,10 +27,7 @@ from lycosa.types import Page, Verdict, Visit
 TYPICAL_WORDS = 500  # a page of this length is neither short nor long
 FULL_TIMES = 20  # tf-idf: mentions on a typical page at which the score saturates
 STRONG = 0.6  # pages that score at least this are examples of on topic, those up to half of it of off topic
-LEAST_STRONG, BEST_SHARE = (
-    0.25,
-    0.05,
-)  # if no score is that high, the top 5 % of the pages with a word are the examples
+LEAST_STRONG, BEST_SHARE = 0.25, 0.05  # if no score is that high, the top 5 % of the pages with a word are examples
 TOLD = 0.005  # smallest change in the relevance of a page that is reported
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
 FIRST_FIT, MOST_BETWEEN = 20, 500  # pages before the first calibration, and upper bound between two
@@ -130,17 +127,18 @@ class Keywords:
         last, verdict = self.last_, visit.verdict
         reading = last if last and last.page is visit.page else self._read_again(visit.page)
         self.last_ = None
-        strong, taught = reading.score >= self.strong_, b""
+        strong, taught = reading.score >= self.strong_, None
         if (strong or reading.score <= self.weak_) and self._is_taught(strong):
             places = places_of(visit.page.words) if reading.places is None else reading.places
             company = self.company_.of(places) if reading.company is None else reading.company
             self.company_.add(places, strong)
-            reading, taught = reading._replace(company=company), places.tobytes()
+            reading, taught = reading._replace(company=company), places
         url = visit.reply.link.url
         url = url if reading.mentions and len(url) <= MOST_URL else ""
         told = verdict.on_topic, round(verdict.relevance, 4)
         if self.lessons_ is not None:
-            self.lessons_.append((reading.mentions, reading.company, *told, taught, strong))
+            taught_bytes = b"" if taught is None else taught.tobytes()
+            self.lessons_.append((reading.mentions, reading.company, *told, taught_bytes, strong))
         self._remember(Remembered(url, reading.mentions, reading.company, *told))
 
     def _remember(self, page: Remembered) -> None:

@@ -1,0 +1,149 @@
+"""The hub: one order, one page limit, and an end only when nothing is left anywhere, not even on its way."""
+
+from lycosa import config
+from lycosa.shards.hub import Hub
+from lycosa.shards.messages import Ack, Batch, Failed, Joined, Message, News, Over, Report, Status
+
+
+class Recorder:
+    """A wire that keeps what was sent over it."""
+
+    def __init__(self) -> None:
+        self.sent: list[Message] = []
+
+    def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+    async def receive(self) -> Message | None:
+        return None
+
+    async def close(self) -> None: ...
+
+    def news(self) -> News:
+        return [message for message in self.sent if isinstance(message, News)][-1]
+
+
+def make_hub(shards: int = 2, pages: int = 0, relevant: int = 0) -> tuple[Hub, list[Recorder], list[Report | Failed]]:
+    heard: list[Report | Failed] = []
+    hub = Hub(shards, config.Limits(pages=pages, relevant=relevant), heard.append)
+    wires = [Recorder() for _ in range(shards)]
+    for shard, wire in enumerate(wires):
+        hub.join(shard, wire)
+    return hub, wires, heard
+
+
+def idle(shard: int, probe: int = -1, sent: int = 0, applied: int = 0) -> Status:
+    other = 1 - shard
+    there, here = [0, 0], [0, 0]
+    there[other], here[other] = sent, applied
+    return Status(shard, is_idle=True, sent=there, applied=here, probe=probe)
+
+
+def test_messages_are_passed_on_to_their_shard() -> None:
+    hub, wires, heard = make_hub()
+    hub.handle(Batch(0, 1, 1, b"x"))
+    hub.handle(Ack(1, 0, 1))
+    assert wires[1].sent == [Batch(0, 1, 1, b"x")]
+    assert wires[0].sent == [Joined(1), Ack(1, 0, 1)]
+    hub.handle(Report(0, {"pages": 1}))
+    assert heard == [Report(0, {"pages": 1})]
+
+
+def test_a_batch_for_a_shard_that_is_gone_is_dropped_and_others_hear_when_it_is_back() -> None:
+    hub, wires, _ = make_hub()
+    hub.leave(1)
+    hub.handle(Batch(0, 1, 1, b"x"))
+    hub.join(1, wires[1])
+    assert wires[1].sent == []
+    assert wires[0].sent[-1] == Joined(1)
+
+
+def test_it_ends_only_when_all_are_idle_in_two_rounds() -> None:
+    hub, wires, _ = make_hub()
+    hub.handle(idle(0))
+    hub.handle(idle(1))
+    assert not hub.over
+    for probe in (1, 2):
+        assert [wire.news().probe for wire in wires] == [probe, probe]
+        hub.handle(idle(0, probe))
+        assert not hub.over
+        hub.handle(idle(1, probe))
+    assert hub.over == Over("frontier empty")
+    assert wires[0].sent[-1] == Over("frontier empty")
+
+
+def test_it_does_not_end_while_a_batch_is_on_its_way() -> None:
+    hub, _, _ = make_hub()
+    hub.handle(idle(0, sent=1))
+    hub.handle(idle(1, applied=0))
+    assert not hub.over
+    hub.handle(idle(1, applied=1))
+    hub.handle(idle(0, 1, sent=1))
+    hub.handle(idle(1, 1, applied=1))
+    hub.handle(Status(0, is_idle=False, sent=[0, 1], applied=[0, 0]))  # woken in between
+    hub.handle(idle(0, 2, sent=1))
+    hub.handle(idle(1, 2, applied=1))
+    assert not hub.over
+
+
+def test_it_does_not_end_without_a_shard_that_was_killed() -> None:
+    hub, wires, _ = make_hub()
+    hub.handle(idle(0))
+    hub.leave(1)
+    hub.handle(idle(0))
+    assert not hub.over
+    hub.join(1, wires[1])
+    hub.handle(idle(1))
+    for probe in (1, 2):
+        hub.handle(idle(0, probe))
+        hub.handle(idle(1, probe))
+    assert hub.over
+
+
+def test_allotments_never_exceed_the_limit() -> None:
+    hub, wires, _ = make_hub(pages=10)
+    pages, allotted = [0, 0], [0, 0]
+    for _ in range(100):
+        for shard in (0, 1):
+            if wires[shard].sent and any(isinstance(message, News) for message in wires[shard].sent):
+                allotted[shard] = wires[shard].news().allotted
+            pages[shard] = min(pages[shard] + 1, allotted[shard])
+            version = wires[shard].news().version if allotted[shard] else 0
+            wants = pages[shard] == allotted[shard]
+            hub.handle(Status(shard, pages=pages[shard], allotted=allotted[shard], version=version, wants_pages=wants))
+            assert sum(pages) <= 10
+    assert sum(pages) == 10
+    assert hub.over == Over("limit of 10 pages")
+
+
+def test_unused_pages_are_asked_back_for_a_shard_that_wants_them() -> None:
+    hub, wires, _ = make_hub(pages=10)
+    hub.handle(Status(0))
+    hub.handle(Status(1))
+    unused = wires[0].news().allotted
+    assert unused > 0
+    for _ in range(10):
+        given = wires[1].news()
+        assert given.allotted <= 10 - unused
+        hub.handle(Status(1, pages=given.allotted, allotted=given.allotted, version=given.version, wants_pages=True))
+    assert any(isinstance(message, News) and message.return_pages for message in wires[0].sent)
+    hub.handle(Status(0, allotted=0, version=wires[0].news().version))
+    assert wires[1].news().allotted > 10 - unused
+
+
+def test_a_limit_on_relevant_pages_counts_all_shards() -> None:
+    hub, _, _ = make_hub(relevant=5)
+    hub.handle(Status(0, relevant=2))
+    assert not hub.over
+    hub.handle(Status(1, relevant=3))
+    assert hub.over == Over("limit of 5 relevant pages")
+
+
+def test_only_the_best_urls_of_all_shards_are_fetched_next() -> None:
+    hub, wires, _ = make_hub(pages=100)
+    hub.handle(Status(0, [(1, 90, 3), (1, 80, 10)]))
+    assert wires[1].news().least == (1, 80)
+    hub.handle(Status(1, [(1, 95, 4), (1, 85, 4)]))
+    assert [wire.news().least for wire in wires] == [(1, 85), (1, 85)]
+    hub.leave(1)  # what it had queued must not make others wait
+    assert wires[0].news().least == (1, 80)
