@@ -1,6 +1,9 @@
 """What the shards of one crawl teach each other: each learns from its own visits, and what they learn adds up."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
+
+from lycosa.types import Visit
 
 
 @runtime_checkable
@@ -10,3 +13,11 @@ class Shares(Protocol):
     def share(self) -> None: ...  # called once, before anything is learned: lessons will be asked for
     def lesson(self) -> dict[str, Any]: ...  # what was learned here since the last call; empty if nothing
     def study(self, lesson: dict[str, Any]) -> None: ...  # the lesson of another
+
+
+@runtime_checkable
+class HandsOver(Protocol):
+    """A strategy whose score of a link depends on more than the visit, its links and its verdict."""
+
+    def hand_over(self, visit: Visit) -> list[float]: ...  # called for the whole page, after the visit was learned from
+    def take_over(self, given: Sequence[float]) -> None: ...  # called before the links of one shard are scored

@@ -28,6 +28,7 @@ class Fragment(Struct, frozen=True, array_like=True, tag=0):
     score: float
     depth: int
     origin: Origin
+    given: list[float]  # by the strategy of the sender to that of the receiver
     links: list[Found]
 
     def visit(self) -> Visit:
@@ -40,13 +41,14 @@ class Fragment(Struct, frozen=True, array_like=True, tag=0):
         return Visit(Reply(self.source, self.url, 200), page, verdict, self.score)
 
 
-def fragment(visit: Visit, links: Sequence[Link], reference: int, words: str) -> Fragment:
-    """The part of a visit that concerns another shard."""
-    page, verdict, first = visit.page, visit.verdict, links[0]
+def fragment(visit: Visit, reference: int, words: str, given: list[float]) -> Fragment:
+    """A visit with links of another shard only, to be sent there."""
+    page, verdict, links = visit.page, visit.verdict, visit.page.links
     return Fragment(
         *(visit.reply.link, reference, page.url, page.title, page.language, words),
         *(verdict.relevance, verdict.on_topic, verdict.label, dict(verdict.classes), visit.score),
-        *(first.depth, first.origin, [(link.url, link.anchor, link.start, link.end) for link in links]),
+        *(links[0].depth, links[0].origin, given),
+        [(link.url, link.anchor, link.start, link.end) for link in links],
     )
 
 

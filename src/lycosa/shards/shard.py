@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from lycosa.build import Parts
 from lycosa.frontier.limits import Quota
-from lycosa.lessons import Shares
+from lycosa.lessons import HandsOver, Shares
 from lycosa.session import Session
 from lycosa.shards.claims import Claims
 from lycosa.shards.inbox import Inbox
@@ -35,7 +35,7 @@ from lycosa.shards.quota import ShardQuota
 from lycosa.shards.routing import Routing
 from lycosa.shards.wire import Wire, each
 from lycosa.store.shard_views import REFERENCE
-from lycosa.types import Acts, Band, Link, Origin, Visit
+from lycosa.types import Acts, Band, Link, Opens, Origin, Visit
 
 TICK_S = 0.05  # between two looks at where this shard stands; for an exact order it is told after each visit as well
 COMMIT_S = {"exact": 0.1, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
@@ -63,6 +63,8 @@ class Shard:
         self._inbox = Inbox(self._routing, parts.db, self._apply, self._wire.send)
         self._claims = Claims(self._routing, parts.db, self._wire.send)
         self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
+        self._hands_over = parts.strategy if isinstance(parts.strategy, HandsOver) else None
+        self._shares_cash = isinstance(parts.strategy, Opens)  # such strategies divide the score of a page
         learning = {"judge": parts.judge, "strategy": parts.strategy}
         self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
         frontier = parts.frontier
@@ -138,11 +140,18 @@ class Shard:
         own = parts.pop(me, [])
         if not parts:
             return visit
-        words = " ".join(visit.page.words)
-        reference = self._reference(visit.reply.link.url)
+        given = self._hands_over.hand_over(visit) if self._hands_over else []
+        words, reference = " ".join(visit.page.words), self._reference(visit.reply.link.url)
         for target, found in parts.items():
-            self._outbox.put(target, fragment(visit, found, reference, words))
-        return replace(visit, page=replace(visit.page, links=own))
+            self._outbox.put(target, fragment(self._part(visit, found), reference, words, given))
+        if self._hands_over and own:
+            self._hands_over.take_over(given)
+        return self._part(visit, own)
+
+    def _part(self, visit: Visit, links: Sequence[Link]) -> Visit:
+        """The visit with some of its links, which get their share of the page's cash, if the strategy shares cash."""
+        share = len(links) / len(visit.page.links) if self._shares_cash else 1.0
+        return replace(visit, page=replace(visit.page, links=links), score=visit.score * share)
 
     async def first_url(self, digest: str, url: str) -> str:
         return await self._claims.first_url(digest, url)
@@ -193,6 +202,8 @@ class Shard:
         match letter:
             case Fragment():
                 visit = letter.visit()
+                if self._hands_over:
+                    self._hands_over.take_over(letter.given)
                 frontier.meet(letter.source.url, letter.reference)
                 frontier.push(visit.page.links, crawl.strategy.score(visit))
                 if self._acts:

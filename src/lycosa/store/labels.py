@@ -17,7 +17,10 @@ CHOSEN = ("uncertain", "best", "random", "import")  # how a page was selected fo
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS labels (url TEXT PRIMARY KEY, on_topic INTEGER, at REAL, chosen TEXT) WITHOUT ROWID"
 )
-_EXISTS = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'labels'"
+_EXISTS = (  # the latter for a reader of several shards
+    "SELECT (SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'labels')"
+    " + (SELECT count(*) FROM sqlite_temp_master WHERE type = 'view' AND name = 'labels')"
+)
 _ALL = "SELECT url, on_topic, at, chosen FROM labels ORDER BY at, url"
 _COUNTS = (
     "SELECT coalesce(sum(on_topic), 0), coalesce(sum(NOT on_topic), 0),"

@@ -80,6 +80,7 @@ class Learned:
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are rescored next
+    given_: Sequence[float] = field(init=False, repr=False, default=())  # by `take_over`
     lessons_: Lessons | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
     unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be stored
 
@@ -272,13 +273,23 @@ class Learned:
         return relevances
 
     def _source(self, visit: Visit) -> Source:
+        verdict, memory = visit.verdict, self.memory_
+        cash, distance = self.given_ or self.hand_over(visit)
+        self.given_ = ()
+        luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
+        self.scales_["parent"].add([verdict.relevance])
+        return memory.add_page(verdict.relevance, verdict.label, int(distance), cash, luck, memory.up)
+
+    def hand_over(self, visit: Visit) -> list[float]:
+        """Return the cash that each link of a page gets, and the clicks since the last relevant page."""
         verdict, memory, up = visit.verdict, self.memory_, self.memory_.up
         revised = 1 + 0.85 * (2 * verdict.relevance - 1) ** 3  # as OTIE does
         cash = min(MOST_CASH, (memory.links.cash[up] if up else 1.0) * revised) / len(visit.page.links)
-        distance = 0 if verdict.on_topic else 1 + (memory.best_page(up).distance if up else 0)
-        luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
-        self.scales_["parent"].add([verdict.relevance])
-        return memory.add_page(verdict.relevance, verdict.label, distance, cash, luck, up)
+        return [cash, 0 if verdict.on_topic else 1 + (memory.best_page(up).distance if up else 0)]
+
+    def take_over(self, given: Sequence[float]) -> None:
+        """Only part of the links of a page will be scored; this is what `hand_over` returned for all of them."""
+        self.given_ = given
 
     def worths(self, rows: Sequence[int], pages: Iterable[int]) -> list[float]:
         """Score links, each as a link of the given page, and keep the reasons."""

@@ -1,0 +1,186 @@
+"""A crawl in shards is the same crawl: real processes on a small web, and the commands that read and control them."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lycosa import control, offline
+from lycosa.control import Request
+from lycosa.lab.generated import GeneratedWeb, Oddities, Text
+from lycosa.lab.serve import Server
+from lycosa.shards.layout import homes
+from lycosa.store import known, labels, visited
+from lycosa.store.db import CrawlDb
+from lycosa.store.page_graph import read_page_graph
+
+WEB = GeneratedWeb(
+    pages=150,
+    hosts=12,
+    ip_hosts=True,
+    seed=3,
+    text=Text(size_bytes=(1_000, 2_000)),
+    oddities=Oddities(redirects=0.1, duplicates=0.1),
+)
+pytestmark = pytest.mark.xdist_group("processes")
+
+
+@pytest.fixture
+async def seeds() -> AsyncIterator[list[str]]:
+    async with Server(WEB, bind="0.0.0.0") as server:
+        yield WEB.seeds(server.port)
+
+
+def write_folder(folder: Path, seeds: list[str], shards: int | str, pages: int = 0, delay_s: float = 0.0) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "crawl.toml").write_text(
+        f"""
+        seeds = {seeds!r}
+        topic = {{ kind = "keywords", words = ["astronomy", "telescope"] }}
+        limits = {{ pages = {pages} }}
+        run = {{ shards = {shards} }}
+        fetch = {{ delay_s = {delay_s}, delay_factor = 0.0, allow_private = true }}
+        """
+    )
+    return folder
+
+
+async def lycosa(*arguments: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lycosa", *arguments), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+
+
+async def output(*arguments: str, code: int = 0) -> str:
+    process = await lycosa(*arguments)
+    out, errors = await process.communicate()
+    assert process.returncode == code, errors.decode()
+    return out.decode()
+
+
+def opened(folder: Path) -> CrawlDb:
+    return CrawlDb(folder / "crawl.db", readonly=True).open()
+
+
+def pages_of(db: CrawlDb) -> set[str]:
+    return {url for (url,) in db.execute("SELECT final_url FROM visits WHERE error = ''")}
+
+
+def links_of(db: CrawlDb) -> set[tuple[str, str]]:
+    pages, sources, targets = read_page_graph(db, relevant_only=False)
+    return {(pages[source], pages[target]) for source, target in zip(sources, targets, strict=True)}
+
+
+async def test_shards_find_the_same_pages_links_and_duplicates_as_one_process(tmp_path: Path, seeds: list[str]) -> None:
+    alone = write_folder(tmp_path / "alone", seeds, 1)
+    shards = write_folder(tmp_path / "shards", seeds, 3)
+    await asyncio.gather(output("crawl", str(alone)), output("crawl", str(shards)))
+    assert (alone / "crawl.db").exists()
+    assert not (alone / "shards").exists()
+    assert [home.name for home in homes(shards)] == ["0", "1", "2"]
+    assert not (shards / "crawl.db").exists()
+    with closing(opened(alone)) as one, closing(opened(shards)) as many:
+        assert pages_of(many) == pages_of(one)
+        assert known.count_urls(many) == known.count_urls(one)
+        tallies = visited.tally(one), visited.tally(many)
+        assert tallies[0].pages == tallies[1].pages
+        assert tallies[0].duplicates == tallies[1].duplicates > 0
+        assert len(links_of(many)) == pytest.approx(len(links_of(one)), rel=0.02)  # by the name a duplicate had first
+        last = many.execute("SELECT url FROM visits WHERE error = '' ORDER BY n DESC LIMIT 1").fetchone()[0]
+        assert known.path_to(many, last)[-1].origin == 1, "the path leads back to a seed, over all shards"
+    summary = msgspec.json.decode((shards / "summary.json").read_bytes())
+    assert (summary["ended"], summary["shards"], summary["waiting"]) == ("frontier empty", 3, 0)
+    assert "no problems" in await output("check", str(shards))
+    assert f"└ {last}" in await output("why", str(shards), last)
+    rows = (await output("export", str(shards))).splitlines()
+    assert len(rows) == tallies[0].pages + tallies[0].duplicates
+
+
+async def test_a_crawl_goes_on_with_more_shards_and_with_fewer(tmp_path: Path, seeds: list[str]) -> None:
+    folder = tmp_path / "crawl"
+    for shards, pages in ((1, 30), (3, 60), (2, 90), (1, 0)):
+        write_folder(folder, seeds, shards, pages)
+        await output("crawl", str(folder))
+        assert len(homes(folder)) == (shards if shards > 1 else 0)
+        with closing(opened(folder)) as db:
+            if pages:
+                assert visited.tally(db).pages == pages
+            urls = [url for (url,) in db.execute("SELECT url FROM visits")]
+            assert len(set(urls)) == len(urls), "a URL was visited twice"
+            numbers = [n for (n,) in db.execute("SELECT n FROM visits ORDER BY n")]
+            assert numbers == [*range(1, len(numbers) + 1)]
+        assert "no problems" in await output("check", str(folder))
+    assert pages_of(opened(folder)) == {url for url in pages_of(opened(folder)) if url}
+    peaceful = write_folder(tmp_path / "peaceful", seeds, 1)
+    await output("crawl", str(peaceful))
+    assert pages_of(opened(folder)) == pages_of(opened(peaceful))
+
+
+async def test_a_running_crawl_obeys_and_continues_after_a_signal(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds[:1], 2, delay_s=0.1)
+    process = await lycosa("crawl", str(folder))
+    while not homes(folder) or not all((home / control.NAME).exists() for home in [folder, *homes(folder)]):
+        assert process.returncode is None
+        await asyncio.sleep(0.02)
+
+    async def ask(request: Request) -> object:
+        return await asyncio.to_thread(control.call, folder, request)
+
+    paused = await ask(Request("pause"))
+    assert isinstance(paused, dict)
+    assert paused["changed"]
+    added = await ask(Request("add", urls=[*seeds[1:3], seeds[0]]))
+    assert isinstance(added, dict)
+    assert sorted(added) == sorted(seeds[:3])
+    assert added[seeds[0]] == "known"
+    assert await ask(Request("exclude", host="nowhere.example")) == 0
+    assert (await ask(Request("resume"))) == {"changed": True, "in_flight": 0}
+    process.send_signal(signal.SIGTERM)
+    _, errors = await process.communicate()
+    assert process.returncode == 130, errors.decode()
+    with closing(opened(folder)) as db:
+        before = [url for (url,) in db.execute("SELECT url FROM visits")]
+    write_folder(folder, seeds[:1], 2)
+    await output("crawl", str(folder))
+    with closing(opened(folder)) as db:
+        after = [url for (url,) in db.execute("SELECT url FROM visits")]
+    assert len(set(after)) == len(after) > len(before)
+    assert set(before) <= set(after)
+
+
+async def test_orders_and_labels_are_kept_for_all_shards(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds, 2, 40)
+    await output("crawl", str(folder))
+    with closing(opened(folder)) as db:
+        pages = [page.url for page in labels.candidates(db)][:6]
+        waiting = db.execute("SELECT url FROM urls WHERE state = 0").fetchall()
+    offline.label(folder, dict.fromkeys(pages, True), "import")
+    offline.apply_labels(folder)
+    with closing(opened(folder)) as db:
+        assert labels.answers(db) == dict.fromkeys(pages, True)
+        assert {page.url for page in labels.candidates(db) if page.on_topic} >= set(pages)
+    assert offline.add(folder, ["http://added.example/"]) == {"http://added.example/": "added"}
+    host = waiting[0][0].split("/")[2].split(":")[0]
+    at_host = sum(url.split("/")[2].split(":")[0] == host for (url,) in waiting)
+    what = offline.orders.exclusion(host)
+    assert offline.count(folder, what) == offline.exclude(folder, what) == at_host
+    shown = msgspec.json.decode(await output("show", str(folder), "--json"))
+    assert (shown["pages"], shown["added_seeds"], shown["excluded"]) == (40, ["http://added.example/"], [host])
+    assert shown["labels"]["on_topic"] == len(pages)
+    assert "pages re-judged" in await output("rejudge", str(folder))
+    assert homes(folder) == []
+    assert labels.answers(opened(folder)) == dict.fromkeys(pages, True)
+
+
+async def test_a_mistake_in_crawl_toml_is_one_line(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds, 99)
+    process = await lycosa("crawl", str(folder))
+    _, errors = await process.communicate()
+    assert process.returncode == 2
+    assert errors.decode().count("\n") == 1
+    assert "run.shards" in errors.decode()
