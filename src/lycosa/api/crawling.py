@@ -36,6 +36,8 @@ async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | Non
     found, shards = source.path.parent, layout.wanted_shards(settings)
     if live and (shards > 1 or layout.homes(found)):
         raise BadInput(f"{folder}: visits can be followed only in a crawl of one shard: set run.shards = 1")
+    if shards > 1:
+        layout.check(settings, source)
     with lock(found), naming_state(folder):
         layout.arrange(found, shards)
         if shards > 1:

@@ -136,7 +136,8 @@ def complete_report(db: CrawlDb, top: int = 10) -> Report:
     """The report, with seeds added and hosts excluded since the start, and with what the strategy has learned."""
     report = read_report(db, top)
     excluded = [*map(str, orders.exclusions(db))]
-    found = learned_report.learned(db) if report.strategy == "learned" else _learned(db, report.strategy)
+    db_of_first, _ = db.of_shard(0)  # the shards teach each other, so any of them will do
+    found = learned_report.learned(db_of_first) if report.strategy == "learned" else _learned(db, report.strategy)
     report = replace(report, added_seeds=orders.added_seeds(db), excluded=excluded, learned=found)
     estimate = stored_estimate(db)
     return replace(report, **estimate.told()) if estimate else report
@@ -175,7 +176,9 @@ def _explained(db: CrawlDb, settings: config.Config, source: config.Source, path
         return None
     strategy = _remade(kind, settings, source)
     with kinds.blaming(kind, "explain"):
-        return strategy.explain(scored(path), db) if isinstance(strategy, Explains) else None
+        notes, number = db.of_shard(step.id)
+        found = replace(scored(path), number=number)
+        return strategy.explain(found, notes) if isinstance(strategy, Explains) else None
 
 
 def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:

@@ -173,6 +173,7 @@ class Hosts:
         """Other shards may contact other names of the same servers: each takes its part of the requests."""
         self._shards = shards
         self._crowds.few = max(1, FEW // shards)
+        self._crowds.most_hosts = -(-self._crowds.most_hosts // shards)
 
     def counts(self, floor: int) -> dict[str, Any]:
         """How many hosts are in which state. Those that are ready, but without a URL of this rank, are held back."""

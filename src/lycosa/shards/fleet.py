@@ -15,6 +15,7 @@ import msgspec
 from lycosa import config
 from lycosa.control import Door
 from lycosa.errors import BadInput, LycosaError
+from lycosa.log import CrawlLog
 from lycosa.process import on_signals
 from lycosa.shards.__main__ import Orders
 from lycosa.shards.desk import Desk
@@ -47,8 +48,9 @@ class Fleet:
         self.skipped: list[str] = []
         self.restarts = 0
         self._settings = settings
-        self._overrides = [*overrides]
         self._homes = homes(folder)
+        workers = max(1, settings.fetch.concurrency // len(self._homes))
+        self._overrides = [*overrides, f"fetch.concurrency={workers}"]
         self._hub = Hub(len(self._homes), settings.limits, self._hear)
         self._summaries: dict[int, dict[str, Any]] = {}
         self._finished: set[int] = set()
@@ -70,8 +72,9 @@ class Fleet:
         signals: bool = True,
     ) -> dict[str, Any]:
         """Run all shards until the crawl is over, or until Ctrl-C if `signals` is set; return the summary of all."""
-        desk = Desk(self._homes, self.summary, self.stop)
-        with on_signals(self.stop) if signals else contextlib.nullcontext():
+        desk, log = Desk(self._homes, self.summary, self.stop), CrawlLog(self.folder)
+        with log.open(), on_signals(self.stop) if signals else contextlib.nullcontext():
+            log.event("started", shards=len(self._homes))
             shards = [asyncio.ensure_future(self._keep(at, seeds, retry_failed)) for at in range(len(self._homes))]
             watching = asyncio.ensure_future(self._watch(watch))
             try:
@@ -83,6 +86,7 @@ class Fleet:
                 raise
             finally:
                 watching.cancel()
+            log.event("ended", ended=self._hub.over.why if self._hub.over else "", restarts=self.restarts)
         for shard in shards:
             shard.result()
         if self._failed:

@@ -35,6 +35,18 @@ def wanted_shards(settings: config.Config) -> int:
     return shards
 
 
+def check(settings: config.Config, source: config.Source) -> None:
+    """Raise ConfigError for what only a single process can do."""
+    one = f"works with run.shards = 1 only, and here it is {settings.run.shards}"
+    for key, is_set in (
+        ("limits.recall", settings.limits.recall),
+        ("recall.known", settings.recall.known),
+        ("search.engine", settings.search.get("engine")),
+    ):
+        if is_set:
+            raise source.blame(key, one)
+
+
 def homes(folder: Path) -> list[Path]:
     """The folders of the shards; empty if there is only one."""
     return shard_folders(folder)

@@ -15,12 +15,13 @@ _SUMS = (
 )
 _COUNTS = ("errors", "refused", "unreachable")
 _EARLIEST = ("next_due", "no_network_since", "no_answer_since", "next_try")
+_OF_ONE = ("recall", "drift")  # estimated from the visits of a single process
 _FIELDS = Outlook.__struct_fields__
 
 
 def merged(parts: Sequence[Mapping[str, Any]], ended: str) -> dict[str, Any]:
     """The summary of the whole crawl; `ended` says why it is over, if it is."""
-    found: dict[str, Any] = dict(parts[0])
+    found = {name: value for name, value in parts[0].items() if name not in _OF_ONE}
     for name in _SUMS:
         if name in found:
             found[name] = sum(part.get(name, 0) for part in parts)

@@ -26,6 +26,8 @@ def run_shards(
     found, shards = source.path.parent, layout.wanted_shards(settings)
     if shards == 1 and not layout.homes(found):
         return run_folder(folder, overrides, extra_seeds, watch, retry_failed)
+    if shards > 1:
+        layout.check(settings, source)
     with lock(found), naming_state(found):
         layout.arrange(found, shards)
         if shards == 1:

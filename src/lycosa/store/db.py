@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from lycosa.errors import StateError
-from lycosa.store.shard_views import connect, shard_folders
+from lycosa.store.shard_views import REFERENCE, connect, shard_folders
 
 VERSION = 3
 
@@ -241,6 +241,13 @@ class CrawlDb:
     def forget_aside(self) -> None:
         for table in _REBUILT:
             self.execute(f"DROP TABLE {_BEFORE}{table}")
+
+    def of_shard(self, number: int) -> "tuple[CrawlDb, int]":
+        """Where a shard keeps what it knows of the URL with this id, and the id it has there."""
+        if not self.shards:
+            return self, number
+        path = self.shards[number % REFERENCE] / "crawl.db"
+        return CrawlDb(path, readonly=True).open(), number // REFERENCE
 
     def close(self) -> None:
         """Close without committing: uncommitted changes are rolled back."""

@@ -18,6 +18,7 @@ REFERENCE = 64
 BEFORE = "visits_before"  # key of meta: the last visit made before the crawl was divided
 _ELSEWHERE = 2  # the state of a page of another shard; its source is minus its id over all shards
 _MERGED = ("spent_s", "added_seeds", "excluded", "refused", "outlook")  # keys of the table meta
+_OF_ONE = ("state:recall", "")  # what a shard estimates from its own visits alone
 _VISIT = (
     "url, final_url, status, error, detail, fetched_at, seconds, bytes, content_type, digest, simhash, depth, source,"
     " anchor, score, relevance, on_topic, label, title, language, why, duplicate_of"
@@ -64,6 +65,7 @@ def connect(folders: list[Path]) -> sqlite3.Connection:
         db.execute(f"CREATE TEMP VIEW {name} AS {query}")
     db.execute("CREATE TEMP TABLE meta AS SELECT * FROM shard0.meta")
     all_meta = [dict(db.execute(f"SELECT key, value FROM shard{shard}.meta WHERE key IN {_MERGED}")) for shard in every]
+    db.execute(f"DELETE FROM meta WHERE key IN {_OF_ONE}")
     for key, value in _merged(all_meta).items():
         db.execute("DELETE FROM meta WHERE key = ?", (key,))
         db.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
