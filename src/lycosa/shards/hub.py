@@ -124,7 +124,7 @@ class Hub:
             if more > 0:
                 allotted[shard] = max(allotted[shard], status.pages) + more
                 self._versions[shard] += 1
-            else:
+            elif status.pages + status.in_flight >= status.allotted:
                 self._ask_back(shard)
 
     def _ask_back(self, wanting: int) -> None:

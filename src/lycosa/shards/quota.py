@@ -5,6 +5,7 @@ from lycosa import config
 from lycosa.frontier.limits import Counts, Quota
 
 NO_LIMIT = 1 << 62
+SOON = 4  # pages left of an allotment when a shard asks for more, so that it need not wait
 
 
 class ShardQuota(Quota):
@@ -21,9 +22,9 @@ class ShardQuota(Quota):
         return self.left
 
     def admits(self, in_flight: int) -> bool:
-        admits = self.counts.pages + in_flight < self.allotted
-        self.wants_pages = self.wants_pages or not admits
-        return admits
+        left = self.allotted - self.counts.pages - in_flight
+        self.wants_pages = self.wants_pages or left <= SOON
+        return left > 0
 
     def reached(self, now: float) -> str:
         if self.deadline is not None and now >= self.deadline:

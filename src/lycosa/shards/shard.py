@@ -38,7 +38,7 @@ from lycosa.store.shard_views import REFERENCE
 from lycosa.types import Acts, Band, Link, Opens, Origin, Visit
 
 TICK_S = 0.05  # between two looks at where this shard stands; for an exact order it is told after each visit as well
-COMMIT_S = {"exact": 0.1, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
+COMMIT_S = {"exact": 0.05, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
 _MASK = (1 << 64) - 1
 
 
@@ -267,15 +267,14 @@ class Shard:
     def _status(self) -> Status:
         frontier, totals, quota = self._parts.frontier, self._parts.totals, self._quota
         in_flight, waiting = frontier.in_flight(), frontier.waiting()
-        can_fetch = totals.pages + in_flight < quota.allotted and not frontier.paused
-        is_ranked = can_fetch and self._order == "exact"
+        is_ranked = self._order == "exact" and not frontier.paused
         best = frontier.focus.best(frontier.focus.at_once(quota.remaining())) if is_ranked else []
         mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()
         return Status(
             self._routing.me,
             [(rank >> 64, rank & _MASK, count) for rank, count in best],
             *(totals.pages, totals.relevant, totals.duplicates, in_flight, quota.allotted, quota.version),
-            wants_pages=quota.wants_pages and waiting > 0,
+            wants_pages=quota.wants_pages and waiting > 0 and not frontier.focus.is_outranked(),
             is_idle=mail_is_done and not waiting and not in_flight and not self._session.engine.jobs.is_under_way(),
             sent=[self._outbox.sent[shard] for shard in range(self._routing.shards)],
             applied=[self._inbox.applied()[shard] for shard in range(self._routing.shards)],
