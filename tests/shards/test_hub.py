@@ -141,9 +141,9 @@ def test_a_limit_on_relevant_pages_counts_all_shards() -> None:
 
 def test_only_the_best_urls_of_all_shards_are_fetched_next() -> None:
     hub, wires, _ = make_hub(pages=100)
-    hub.handle(Status(0, [(1, 90, 3), (1, 80, 10)]))
+    hub.handle(Status(0, [(1, 90, 1), (1, 80, 10)]))
     assert wires[1].news().least == (1, 80)
-    hub.handle(Status(1, [(1, 95, 4), (1, 85, 4)]))
-    assert [wire.news().least for wire in wires] == [(1, 85), (1, 85)]
+    hub.handle(Status(1, [(1, 95, 1), (1, 85, 4)]))
+    assert [wire.news().least for wire in wires] == [(1, 90), (1, 90)]
     hub.leave(1)  # what it had queued must not make others wait
     assert wires[0].news().least == (1, 80)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from lycosa import config
-from lycosa.frontier.focus import ENDLESS, LEAST, SHARE
 from lycosa.shards.messages import (
     Ack,
     Ask,
@@ -143,9 +142,8 @@ class Hub:
         return News(self._least(), self._remaining(), *allotment, return_pages, probe)
 
     def _least(self) -> tuple[int, int]:
-        """The rank of the last of the best URLs over all shards, as many as may be in flight at once."""
-        place, remaining = LEAST, self._remaining()
-        place = max(place, int(SHARE * (ENDLESS if remaining < 0 else remaining)))
+        """The rank of the last of the best URLs over all shards: one for each, as in a single process."""
+        place = self._shards
         for *rank, count in sorted((one for status in self._statuses.values() for one in status.best), reverse=True):
             place -= count
             if place <= 0:

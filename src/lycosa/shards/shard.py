@@ -268,7 +268,7 @@ class Shard:
         frontier, totals, quota = self._parts.frontier, self._parts.totals, self._quota
         in_flight, waiting = frontier.in_flight(), frontier.waiting()
         is_ranked = self._order == "exact" and not frontier.paused
-        best = frontier.focus.best(frontier.focus.at_once(quota.remaining())) if is_ranked else []
+        best = frontier.focus.best(self._routing.shards) if is_ranked else []
         mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()
         return Status(
             self._routing.me,

@@ -22,7 +22,7 @@ from isal import igzip_lib, isal_zlib
 from lycosa.store.own_files import open_own, remove_uncommitted, require_ours
 from lycosa.types import BadInput, Exchange
 
-MAX_FILE_BYTES, SERIES = 1_000_000_000, 100_000  # the latter: file numbers in a series
+MAX_FILE_BYTES, SERIES = 1_000_000_000, 10_000_000  # the latter: file numbers in a series
 MAX_BODY_BYTES = 20_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [one + other for one in _LETTERS for other in _LETTERS]
