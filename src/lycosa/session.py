@@ -132,7 +132,7 @@ class Session:
         parts = self._run.parts
         found = plugin_error(error, {"judge": parts.judge, "strategy": parts.strategy}, self._log.path)
         expected = isinstance(error, LycosaError) and not found
-        _log.error("%s", error if expected else found or "the crawl broke off", exc_info=None if expected else error)
+        _log.error("%s", error if expected else found or "the crawl failed", exc_info=None if expected else error)
         return found
 
     # -- public methods
