@@ -1,6 +1,7 @@
 """One request at a time per host, and a rest after each; the best URL of all hosts that are due comes first."""
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,10 +19,13 @@ class Yard:
 
     def __init__(self, **rules: Any) -> None:
         self.queued: dict[int, int] = {}
-        self.hosts = Hosts(config.Fetch(**{"delay_s": 2.0, "delay_factor": 0.0, **rules}), self.waits)
+        self.hosts = Hosts(config.Fetch(**{"delay_s": 2.0, "delay_factor": 0.0, **rules}), self.waits, self.among)
 
     def waits(self, number: int, rank: int) -> bool:
         return self.queued.get(number) == rank
+
+    def among(self, ids: Sequence[int], rank: int) -> list[int]:
+        return [number for number in ids if self.waits(number, rank)]
 
     def push(self, name: str, number: int, score: float, now: float = 0.0) -> Host:
         host, rank = self.hosts.named(name), rank_of(score)

@@ -17,7 +17,8 @@ NOW = 10_000.0
 
 
 def hosts(**rules: Any) -> Hosts:
-    return Hosts(config.Fetch(**{"delay_s": 1.0, "max_delay_s": 300.0, **rules}), lambda number, rank: True)
+    fetch = config.Fetch(**{"delay_s": 1.0, "max_delay_s": 300.0, **rules})
+    return Hosts(fetch, lambda number, rank: True, lambda ids, rank: [*ids])
 
 
 def restarted(db: CrawlDb, now: float, most_pages: int = 0, **rules: Any) -> Host:
