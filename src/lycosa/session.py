@@ -1,4 +1,4 @@
-"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, events. Other code does not need to know its parts.
+"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, label, events. Other code need not know its parts.
 
 The command line, notebooks and other processes use this to control a crawl. Use one session for one run of a folder.
 """
