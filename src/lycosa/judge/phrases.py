@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import repeat
 
 from lycosa.text import STEMS, STOP_WORDS, words
 
@@ -52,7 +53,7 @@ class Phrases:
         hits = self.among(set(text)) if telling is None else telling.intersection(text)
         if not hits:
             return {}
-        codes = [self._codes.get(word, _ELSEWHERE) for word in text] if self._longer or len(hits) > _FEW else []
+        codes = [*map(self._codes.get, text, repeat(_ELSEWHERE))] if self._longer or len(hits) > _FEW else []
         tally = Counter(filter(None, codes)) if codes else Counter[int]()
         for word in sorted(hits) if not codes else ():  # sums over the result must not depend on the order of a set
             tally[self._codes[word]] += text.count(word)

@@ -16,7 +16,7 @@ from msgspec import msgpack
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
-from lycosa.judge.bags import Bag, Bags, Notes, Reader, text_of
+from lycosa.judge.bags import Bag, Bags, Notes, Reader
 from lycosa.judge.phrases import tokens
 from lycosa.judge.understanding import Judged, Query, Understanding, phrases_of, query_of, scale_of
 from lycosa.judge.vectors import Space
@@ -93,7 +93,7 @@ class Sentence:
         if visit.reply.error or not (page.words or page.title) or page.listed:
             return
         url, bag = visit.reply.link.url, self.reader_.read(page)
-        self.bags_.add(url, bag, lambda: self.reader_.spell(text_of(page)))
+        self.bags_.add(url, bag, lambda: self.reader_.spelling(page))
         if self.training_:
             self.since_[url] = bag
             if not self.training_.is_alive():
