@@ -32,7 +32,7 @@ from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
-_FIRST = int(Band.FIRST)  # plain numbers compare faster
+_FOUND, _FIRST = int(Band.FOUND), int(Band.FIRST)  # plain numbers compare faster
 _LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
 
 
@@ -47,7 +47,7 @@ class DurableFrontier:
         strategy: Strategy,
         clock: Clock,
     ) -> None:
-        self.hosts = Hosts(settings.fetch, self._has_rank, settings.scope.max_hosts_per_domain)
+        self.hosts = Hosts(settings.fetch, self._has_rank, self._having_rank, settings.scope.max_hosts_per_domain)
         self.scope = scope
         self.ended = ""  # why the crawl is over
         self.paused = False
@@ -313,24 +313,27 @@ class DurableFrontier:
     def _has_rank(self, number: int, rank: int) -> bool:
         return self._places.waits(number, rank)
 
+    def _having_rank(self, ids: Sequence[int], rank: int) -> list[int]:
+        return self._places.among(ids, rank)
+
     def _nothing_comes(self) -> bool:
         return not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
 
     def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
         """Change the scores of queued URLs; skip those no longer queued, and those in a higher band, whose score does
         not matter."""
-        batch, table = Batch(0), self._table
+        batch, table, moves = Batch(0), self._table, Counter[tuple[Host, float, float]]()
+        known, states, bands = table.scores, table.states, table.bands
         for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
-            before = table.scores[number]
-            if table.states[number] == WAITING and before != score and table.bands[number] == Band.FOUND:
-                table.scores[number] = score
+            before = known[number]
+            if before != score and states[number] == WAITING and bands[number] == _FOUND:
+                known[number] = score
                 batch.rescored.append((score, number))
-                host = self._errands.host_of(number) or self.hosts.named(
-                    hosts[at] if hosts else self._table.host_of(number)
-                )
-                rank = rank_of(score)
-                self._focus.move(host, rank_of(before), rank)
-                group(batch.moved, host, rank, number)
+                host = self._errands.host_of(number) or self.hosts.named(hosts[at] if hosts else table.host_of(number))
+                moves[host, before, score] += 1
+                group(batch.moved, host, batch.rank(score), number)
+        for (host, before, score), count in moves.items():
+            self._focus.move(host, batch.rank(before), batch.rank(score), count)
         self._write(batch)
 
     def _scale(self, factor: float) -> None:

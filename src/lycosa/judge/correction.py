@@ -34,8 +34,10 @@ Numbers = NDArray[np.float64]
 
 def places(page: Page) -> Places:
     """Return the places of the words of a page and its title, sorted."""
-    title = [place for place in map(place_of, words(page.title)[:20]) if place >= 0]
-    return np.union1d(places_of(page.words), np.array(title, np.uint16))
+    found = places_of(page.words)
+    title = np.array([place for place in {*map(place_of, words(page.title)[:20])} if place >= 0], np.uint16)
+    new = title[found[np.minimum(np.searchsorted(found, title), len(found) - 1)] != title] if len(found) else title
+    return np.sort(np.concatenate([found, new])) if len(new) else found
 
 
 def boundary(least_on: float, most_off: float) -> float:

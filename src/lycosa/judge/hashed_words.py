@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.text import STEMS, Memo
 
 PLACES = 4_096
-MOST_WORDS = 500  # per page, sampled evenly over its text
+MOST_WORDS = 250  # per page, sampled evenly over its text
 
 Places = NDArray[np.uint16]
 
@@ -40,7 +40,7 @@ class _Last:
 def places_of(words: Sequence[str]) -> Places:
     """Return the places of the words of a page, each once, in ascending order; a long page is sampled."""
     if _Last.words is not words:
-        found = set(map(place_of, words[:: len(words) // MOST_WORDS + 1]))
+        found = set(map(place_of, set(words[:: len(words) // MOST_WORDS + 1])))
         found.discard(-1)
         places = np.fromiter(found, np.uint16, len(found))
         places.sort()  # the last digit of a sum must not depend on the order of a set
