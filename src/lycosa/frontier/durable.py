@@ -46,15 +46,18 @@ class DurableFrontier:
         scope: Scope,
         strategy: Strategy,
         clock: Clock,
+        quota: Quota | None = None,
+        rescores_soon: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`rescores_soon` returns whether URLs that are held back may soon get another score."""
         self.hosts = Hosts(settings.fetch, self._has_rank, self._having_rank, settings.scope.max_hosts_per_domain)
         self.scope = scope
         self.ended = ""  # why the crawl is over
         self.paused = False
         self.refused: Counter[str] = Counter()  # number of refused links, by reason
-        self._quota: Quota | None = None
+        self._quota = quota
         self._more: Callable[[], bool] = lambda: False
-        self._rescores_soon: Callable[[], bool] = lambda: False
+        self._rescores_soon = rescores_soon
         self._db = db
         self._merge = strategy.merge
         self._opens = isinstance(strategy, Opens)  # whether seeds are scored, too
@@ -64,8 +67,8 @@ class DurableFrontier:
         self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
         focus = chosen(settings.fetch, settings.limits)
-        self._places = Places(self._table, self.hosts, self.refused, focus)
-        self._places.list = FetchList(self._lists.list_size, db) if self._lists else None
+        fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
+        self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
         self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
@@ -197,16 +200,9 @@ class DurableFrontier:
         """Why a redirect to this URL may not be followed. A known URL was or will be fetched on its own."""
         return self.refuses(url) or ("redirect-known" if self.number(url) else "")
 
-    def limit(self, quota: Quota) -> None:
-        self._quota = quota
-
     def ask_for_more(self, more: Callable[[], bool]) -> None:
         """Set a callback for when the frontier is empty: whether more links are about to arrive."""
         self._more = more
-
-    def expect_scores(self, soon: Callable[[], bool]) -> None:
-        """Set a callback: whether URLs that are held back may soon get another score."""
-        self._rescores_soon = soon
 
     def waiting(self) -> int:
         return self._places.waiting

@@ -27,12 +27,14 @@ _NAMED_BY_STRANGERS = (Origin.PAGE, Origin.SITEMAP)
 class Places:
     """Moves URLs between the states of the table and the queues of hosts, and counts them."""
 
-    def __init__(self, table: UrlTable, hosts: Hosts, refused: Counter[str], focus: float) -> None:
+    def __init__(
+        self, table: UrlTable, hosts: Hosts, refused: Counter[str], focus: float, fetch_list: FetchList | None = None
+    ) -> None:
         self.table = table
         self.hosts = hosts
         self.errands = Errands()
         self.focus = Focus(focus, self._ranks_at)
-        self.list: FetchList | None = None
+        self.list = fetch_list
         self.waiting = 0  # number of URLs at hosts that are not closed
         self._refused = refused
         self._closed: list[tuple[float, int]] = []  # when each closed host may be reopened

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lycosa.judge.hashed_words import PLACES as PLACES
 from lycosa.judge.hashed_words import Places as Places
-from lycosa.judge.hashed_words import place_of, places_of
+from lycosa.judge.hashed_words import places_of
 from lycosa.text import words
 from lycosa.types import Page, Verdict
 
@@ -40,10 +40,7 @@ Numbers = NDArray[np.float64]
 
 def places(page: Page) -> Places:
     """Return the places of the words of a page and its title, sorted."""
-    found = places_of(page.words)
-    title = np.array([place for place in {*map(place_of, words(page.title)[:20])} if place >= 0], np.uint16)
-    new = title[found[np.minimum(np.searchsorted(found, title), len(found) - 1)] != title] if len(found) else title
-    return np.sort(np.concatenate([found, new])) if len(new) else found
+    return places_of(page.words, words(page.title)[:20])
 
 
 def form(url: str) -> tuple[int, int]:
