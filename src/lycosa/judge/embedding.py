@@ -6,13 +6,13 @@ the pages that arrive form the next.
 """
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xxhash
 
 from lycosa.errors import ConfigError
 from lycosa.judge.features import Floats
@@ -50,7 +50,8 @@ class Embedder:
         self._file = file
         self._tokenizer.enable_truncation(MOST_TOKENS)
         self._tokenizer.enable_padding()
-        self.name = f"{folder.name} {xxhash.xxh3_64_hexdigest(file.read_bytes())[:8]}"
+        with file.open("rb") as opened:
+            self.name = f"{folder.name} {hashlib.file_digest(opened, 'sha256').hexdigest()[:8]}"
         self._waiting: list[tuple[str, asyncio.Future[Floats]]] = []
         self._task: asyncio.Task[None] | None = None
         self._thread: ThreadPoolExecutor | None = None
