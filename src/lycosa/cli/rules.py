@@ -17,7 +17,7 @@ from rich.text import Text
 from lycosa import build, config
 from lycosa.clock import WallClock
 from lycosa.judge.corpus import ReadPages
-from lycosa.mining import MOST_PAGES, Mine
+from lycosa.mining import MOST_PAGES, Mine, waves
 from lycosa.output import terminal
 from lycosa.output.rules_picture import draw_rules
 from lycosa.pages import read_pages
@@ -110,11 +110,10 @@ def rules(
 
 def _write(target: Path, found: rule_base.RuleBase) -> None:
     rule_base.save(found, target)
-    pairs = sum(sum(row.values()) for row in found.counts.values())  # a page counts for each class that links to it
     total = sum(map(len, found.rules().values()))
     typer.echo(
         f"{target} written: {total:,} rules between {len(found.classes):,} classes,"
-        f" counted on {pairs:,.0f} pairs of a class and a page it links to;"
+        f" counted on {found.pages:,.0f} pairs of a class and a page it links to;"
         f" link weights of {len(set().union(*(model.words for model in found.links.values()))):,} words"
     )
 
@@ -143,7 +142,10 @@ async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_bas
         missing = mine.missing((0 if warcs else MOST_PAGES) if most is None else most)
         if missing:
             task = progress.add_task("fetching", total=len(missing))
-            await mine.fetch(topic.settings, missing, WallClock(), lambda done: progress.advance(task, done))
+            for wave in waves(missing):
+                for reply in await build.fetch_pages(topic.settings, wave, WallClock()):
+                    await mine.read_reply(reply)
+                progress.advance(task, len(wave))
         if not mine.classes:
             places = ", ".join(map(str, warcs)) or "the fetched pages"
             raise BadInput(f"topic.examples: no page that the examples link to is in {places}; give --warc or --most")

@@ -42,7 +42,7 @@ class ClassRules:
         rules = rule_base.load(path) if path.exists() else None
         if rules and not targets(rules.classes):
             raise BadInput(f"{path}: made for other classes than the topic has; make it again, or take it away")
-        if rules and rules.format < rule_base.FORMAT:
+        if rules and rules.format < rule_base.WEIGHTS:
             _log.warning("%s: made by an older Lycosa, it lacks the words of links; make it again to have them", path)
         self.start(targets, rules)
 

@@ -5,7 +5,7 @@
 rules.json stores counts, so that the rules of each class sum to 1 by construction, and the word weights that predict
 where links lead:
 
-    {"format": 3, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
+    {"format": 4, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
      "links": {"CH": {"bias": -1.2, "words": {"“cours”": 2.1, "/courses": 1.3, "title class": 0.8, "near exam": 0.4}}}}
 """
 
@@ -22,8 +22,9 @@ from lycosa.strategy.link_words import LinkModel, LinkWords
 from lycosa.types import BadInput
 
 NAME = "rules.json"
-FORMAT = 3
-_BEFORE = ("words", "pages")  # in format 2: word counts, which are less informative than weights
+FORMAT = 4
+WEIGHTS = 3  # the first format with word weights
+_BEFORE = ("words", "pages")  # in earlier formats: word counts, which are less informative
 Rules = Mapping[str, Mapping[str, float]]
 Merge = Literal["sum", "max"]
 Count = Annotated[float, Meta(ge=0, le=1e15)]
@@ -36,7 +37,13 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
     counts: dict[str, dict[str, Count]] = {}
     temperature: Annotated[float, Meta(gt=0)] = 1.0  # at which P(class | page) best predicts where its links lead
     links: dict[str, LinkWords] = {}  # by class: the words of links that lead to its pages
+    made_from: str = ""  # digest of the examples, if a crawl made this file by itself
     format: int = FORMAT
+
+    @property
+    def pages(self) -> float:
+        """The linked pages that were counted, once for each class that links to them."""
+        return sum(sum(row.values()) for row in self.counts.values())
 
     def rules(self) -> dict[str, dict[str, float]]:
         """Return, for each class, the classes it links to with their probabilities."""
@@ -90,7 +97,7 @@ def load(path: Path) -> RuleBase:
         if version > FORMAT:
             raise BadInput(f"{path}: written by a newer Lycosa (format {version}; this one reads up to {FORMAT})")
         read = msgspec.json.decode(data, type=dict)
-        found = msgspec.convert({key: read[key] for key in read if version == FORMAT or key not in _BEFORE}, RuleBase)
+        found = msgspec.convert({key: read[key] for key in read if version >= WEIGHTS or key not in _BEFORE}, RuleBase)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
