@@ -140,7 +140,8 @@ def write_rules(visits: list[Visit], work: Path) -> None:
         links = visit.page.links
         for link, words in zip(links, all_words(visit.page, links), strict=True):
             led.append(Linked(visit.verdict.label, hostname(link.url), [words]))
-    rules = replace(rule_base.count(labels, pairs), links=train(led))
+    links, values = train(led, [{page.label: 1.0 + len(page.links[0]) / 100} for page in led])
+    rules = replace(rule_base.count(labels, pairs), links=links, values=values)
     rule_base.save(rules, work / rule_base.NAME)
 
 

@@ -22,7 +22,8 @@ from lycosa.loops import blocking
 from lycosa.parse import Parsers
 from lycosa.store.warc import read_responses
 from lycosa.strategy import rule_base
-from lycosa.strategy.link_training import Linked, train
+from lycosa.strategy.link_training import Linked, ordering, sample, train
+from lycosa.strategy.link_value import values
 from lycosa.strategy.link_words import all_words
 from lycosa.strategy.rule_base import RuleBase, count
 from lycosa.types import BadInput, Page, Reply
@@ -43,6 +44,7 @@ class Example(NamedTuple):
     label: str
     links: list[str]  # the URLs it links to
     words: list[list[str]]  # the words of each link: its anchor, its context, the title
+    address: str = ""
 
 
 @dataclass
@@ -73,7 +75,9 @@ class Mine:
                     self.known[address] = label
                 if label not in self.labels or not links:
                     continue
-                self.examples.append(Example(label, [link.url for link in links], all_words(page, links)))
+                self.examples.append(
+                    Example(label, [link.url for link in links], all_words(page, links), canonical(name))
+                )
                 if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # every example is equally likely to be kept
                     if len(self.beliefs) >= _MOST_BELIEFS:
                         del self.beliefs[chance.choice(list(self.beliefs))]
@@ -117,14 +121,28 @@ class Mine:
     def rules(self) -> RuleBase:
         """Count, and learn from the words. A page counts once per class, however many addresses lead to it."""
         rules = count(self.labels, self._links(range(len(self.examples))), self._temperature())
+        links, worth = train(*self._linked())
+        return replace(rules, links=links, values=worth)
+
+    def ordering(self) -> dict[str, float]:
+        """How well the value of links is predicted on sites that were left out of training, by class."""
+        return ordering(*self._linked())
+
+    def _linked(self) -> tuple[list[Linked], list[dict[str, float]]]:
+        """The linked pages of known classes, and what they are worth."""
         classes = self.classes | self.known  # a label is better than a prediction
         said: dict[str, list[list[str]]] = {}
+        graph: dict[str, list[str]] = {}
         for example in self.examples:
             for address, words in zip(map(self._address, example.links), example.words, strict=True):
                 if address in classes:
                     said.setdefault(address, []).append(words)
-        led = (Linked(classes[address], registered_domain(hostname(address)), links) for address, links in said.items())
-        return replace(rules, links=train(led))
+                    graph.setdefault(example.address, []).append(address)
+        pages = sample(
+            Linked(classes[address], registered_domain(hostname(address)), links, address)
+            for address, links in said.items()
+        )
+        return pages, [*values([page.address for page in pages], graph, classes)]
 
     def _links(self, numbers: Sequence[int]) -> Iterator[tuple[str, str, str]]:
         for example in map(self.examples.__getitem__, numbers):

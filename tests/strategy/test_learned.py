@@ -97,8 +97,9 @@ class Waiting:
         links = strategy.memory_.links
         row = links.find(url)
         assert row, f"{url} does not wait"
-        self.found, self.finds, self.best = links.found(row), links.finds[row], strategy.memory_.best_page(row)
-        self.twin, self.turn, self.elsewhere = links.twins[row], links.turns[row], links.elsewheres[row]
+        self.found, self.best = links.found(row), strategy.memory_.best_page(row)
+        self.twin, self.turn = links.twins[row], links.turns[row]
+        self.elsewhere, self.value = links.elsewheres[row], links.values[row]
         (self.evidence,) = strategy.evidence([row])
 
 
@@ -240,7 +241,6 @@ def test_a_url_is_watched_through_its_first_pages_only() -> None:
         turn(strategy, page(f"http://a.example/{number}", [everywhere]))
     link = Waiting(strategy, everywhere)
     assert len(link.found) == SOURCES
-    assert link.finds == SOURCES + 3
 
 
 def test_a_url_found_again_on_a_better_page_rises() -> None:
@@ -487,6 +487,7 @@ RULES = RuleBase(
     ["course", "list", "other"],
     {"list": {"course": 9, "other": 1}, "other": {"other": 1}},
     links={"course": LinkWords(0.0, {"“algebra”": 1.5, "/news": -1.0, "title mathemat": 1.0})},
+    values={"course": LinkWords(0.0, {"“algebra”": 1.25, "/news": -1.0}), "other": LinkWords(2.0, {})},
 )
 
 
@@ -506,20 +507,21 @@ def test_rules_between_classes_are_used_where_there_are_some(tmp_path: Path) -> 
     assert min(good.values()) > max(score for url, score in bad.items() if "/y/" in url)
 
 
-def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp_path: Path) -> None:
+@pytest.mark.parametrize("only", ["elsewhere", "value"])
+def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp_path: Path, only: str) -> None:
     save(RULES, tmp_path / "rules.json")
     db = CrawlDb(":memory:").open()
-    strategy = classed(tmp_path, db, only="elsewhere")
+    strategy = classed(tmp_path, db, only)
     good, bad, unknown = kids("x", 3)
     found = turn(strategy, page(HOME, [good, bad, unknown], words=["algebra", "weather", "news"]))
     assert found[good] > found[bad] == found[unknown]  # `news` is known in addresses only
     found |= turn(strategy, page("http://a.example/2", kids("news", 1)))
     assert found[kids("news", 1)[0]] == found[bad]  # words that led to nothing sought are held against no link
     (tmp_path / "rules.json").unlink()
-    reading = classed(tmp_path, db, only="elsewhere")
+    reading = classed(tmp_path, db, only)
     reading.load(strategy.save())
-    assert [link.elsewhere for link in waiting(reading).values()] == [
-        link.elsewhere for link in waiting(strategy).values()
+    assert [(link.elsewhere, link.value) for link in waiting(reading).values()] == [
+        (link.elsewhere, link.value) for link in waiting(strategy).values()
     ]
 
 

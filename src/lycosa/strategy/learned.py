@@ -201,21 +201,22 @@ class Learned:
         owns = self._text_relevances("own", [own for _, _, _, own, _ in candidates])
         order = sorted(range(len(owns)), key=owns.__getitem__, reverse=True)
         links = [candidate[0] for candidate in candidates]
-        promises = self._promises(page, candidates)
+        elsewheres, values = self._promises(page, candidates)
         contexts = [UNKNOWN] * len(order)  # judging the others would cost more than it is worth
         contexts[:READ] = self._text_relevances("context", [page.context(links[at]) for at in order[:READ]])
         columns: dict[str, Sequence[float]] = {
             "contexts": contexts,
             "owns": [owns[at] for at in order],
-            "elsewheres": [promises[at] for at in order],
+            "elsewheres": [elsewheres[at] for at in order],
+            "values": [values[at] for at in order],
         }
         return self.memory_.finds([candidates[at] for at in order], columns), told
 
-    def _promises(self, page: Page, candidates: Sequence[Candidate]) -> list[float]:
-        """Return where links like these led in the training data, if there is any."""
+    def _promises(self, page: Page, candidates: Sequence[Candidate]) -> tuple[list[float], list[float]]:
+        """Return where links like these led in the training data, if there is any, and what that was worth."""
         model, names = self.class_rules_.link_model, self.memory_.names.all
         if not model:
-            return [0.0] * len(candidates)
+            return [0.0] * len(candidates), [0.0] * len(candidates)
         links, _, _, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
         return model.of(page, links, [[names[word] for word in found] for found in words])
 
