@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from lycosa import config
-from lycosa.build import make_frontier
+from lycosa.assembly import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.frontier.scope import Scope
 from lycosa.store.db import CrawlDb

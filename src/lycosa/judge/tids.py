@@ -217,6 +217,10 @@ class Tids:
                 ' add pages on the subject, or set accept = "mean" or a number',
             )
 
+    def freeze(self) -> None:
+        """Let no more pages join the set."""
+        self.grow = False
+
     async def judge(self, page: Page) -> Verdict:
         """Return the similarity as relevance; `why` sums to it, unless more than ten terms contribute."""
         share, why = self.table_.compare(_count(_text_of(page)))
