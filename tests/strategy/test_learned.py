@@ -16,7 +16,7 @@ from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
 from lycosa.store.db import CrawlDb
-from lycosa.strategy.learned import CALLED, MOST_CREDIT, SOURCES, Learned
+from lycosa.strategy.learned import CALLED, HEARD, MOST_CREDIT, SOURCES, Learned
 from lycosa.strategy.learned_report import learned
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.link_words import LinkWords
@@ -154,6 +154,47 @@ def test_siblings_rise_with_a_success_and_fall_with_a_failure() -> None:
     down = turn(strategy, page(second, [], BAD, HOME))
     assert down[third] < up[third]
     assert set(down) == {third, fourth}
+
+
+def after_two(db: CrawlDb | None, *verdicts: Verdict) -> Learned:
+    """Two pages of a list were visited; each leads on."""
+    strategy = make(db, explore=0)
+    turn(strategy, page(HOME, kids("x", 6)))
+    for url, verdict in zip(kids("x", 2), verdicts, strict=True):
+        turn(strategy, page(url, [f"{url}/on"], verdict, HOME))
+    return strategy
+
+
+def test_a_revised_verdict_moves_the_siblings_of_its_page_and_its_own_links() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy = after_two(db, GOOD, GOOD)
+    first, second, *others = kids("x", 6)
+    before = {url: worth(strategy, url) for url in [*others, f"{first}/on", f"{second}/on"]}
+    strategy.hear([(second, BAD), ("http://a.example/unknown", GOOD)])
+    after = renew(strategy)
+    assert all(after[url] < before[url] for url in [*others, f"{second}/on"])
+    assert strategy.rate() == pytest.approx(after_two(None, GOOD, BAD).rate())
+    restarted = make(db, explore=0)
+    restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
+    assert [Waiting(restarted, url).evidence for url in before] == [Waiting(strategy, url).evidence for url in before]
+    for each in (strategy, restarted):
+        each.hear([(second, GOOD)])
+    assert renew(restarted) == renew(strategy)
+
+
+def test_of_many_revised_pages_some_are_rescored_at_a_time_and_the_rest_after_a_restart() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy = make(db, explore=0)
+    urls = kids("x", 3 * HEARD)
+    for url in urls:
+        turn(strategy, page(url, [f"{url}/on"], GOOD))
+    strategy.hear([(url, BAD) for url in urls])
+    assert len(renew(strategy)) <= HEARD + 1
+    restarted = make(db, explore=0)
+    restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
+    left = {url for _ in range(2) for url in renew(restarted)}
+    assert 2 * HEARD <= len(left) <= 2 * HEARD + 2
+    assert not restarted.heard_
 
 
 def test_a_sibling_with_an_address_of_another_kind_rises_less() -> None:

@@ -44,7 +44,9 @@ def add_page(memory: Memory, frontier: Frontier, db: CrawlDb, found: list[str], 
             continue
         words = [memory.names[f"/{chance.randrange(30)}"] for _ in range(chance.randrange(5))]
         candidates.append((Link(url, depth=2), at // 5, row, [], words))
-    source = memory.add_page(chance.random(), chance.choice(["", "course"]), 1, 0.1, 1.0, memory.up)
+    number = len(memory.sources)
+    source = Source(number, chance.random(), chance.choice(["", "course"]), 1, 0.1, 1.0)
+    memory.add_page(source, number, memory.up)
     columns = {name: [chance.random() for _ in candidates] for name in ("contexts", "owns", "elsewheres", "values")}
     memory.add_links(source, memory.finds(candidates, {**columns}), told)
     frontier.push(found)

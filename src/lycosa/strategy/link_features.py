@@ -48,6 +48,8 @@ class Tally:
     def add(self, good: float, tried: float = 1.0) -> None:
         self.good += good
         self.tried += tried
+        if self.good < 0:  # pages counted as good turned out not to be, after older counts were discounted
+            self.good = 0.0
         if self.tried > MEMORY:
             self.good, self.tried = self.good / 2, self.tried / 2
 
