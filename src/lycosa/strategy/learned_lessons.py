@@ -1,8 +1,10 @@
 """What `learned` tells its like in other shards: counts, and how the weights have moved. Both add up."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from lycosa.strategy.link_features import Tally
+from lycosa.strategy.link_features import Surpluses, Tally
+from lycosa.strategy.memory import Memory
 from lycosa.strategy.online_logistic import Weights
 
 
@@ -51,3 +53,42 @@ class Lessons:
 def _copied(weights: Weights) -> dict[str, Any]:
     state = weights.save()
     return {"bias": state["bias"], "values": [*state["values"]], "squares": [*state["squares"]]}
+
+
+class LearnedTogether:
+    """The part of `learned` that other shards concern."""
+
+    lessons_: Lessons | None
+    given_: Sequence[float]
+    memory_: Memory
+    weights_: Weights
+    surplus_: Surpluses
+    total_: Tally
+    best_: float
+    unsaved_: dict[str, Callable[[], Any]]
+    rate: Callable[[], float]
+
+    def share(self) -> None:
+        """There are other shards, whose lessons this one will study."""
+        self.lessons_ = Lessons()
+        self.lessons_.begin(self.weights_)
+
+    def lesson(self) -> dict[str, Any]:
+        """Return what was learned from the visits of this shard since the last lesson."""
+        return self.lessons_.take(self.memory_.names.all, self.weights_, self.best_) if self.lessons_ else {}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        """Learn from the visits of another shard."""
+        assert self.lessons_
+        for name, (good, tried) in lesson["tallies"].items():
+            self.tally(self.memory_.names[name], good, tried)
+        self.lessons_.study(lesson, self.weights_, self.total_)
+        self.best_ = max(self.best_, lesson["best"])
+        self.surplus_.start(self.rate())
+
+    def take_over(self, given: Sequence[float]) -> None:
+        """Only part of the links of a page will be scored; this is what `hand_over` returned for all of them."""
+        self.given_ = given
+
+    def tally(self, key: int, good: float, tried: float) -> None:
+        self.unsaved_[f"tally {self.memory_.names.all[key]}"] = self.surplus_.count(key, good, tried).state
