@@ -87,6 +87,10 @@ class Parts:
         """The sinks of an ordinary crawl, in the order in which they receive a visit."""
         return [self.totals, self.store, self.recall, *([self.search] if self.search else []), self.outlets]
 
+    def limit(self, quota: Quota) -> None:
+        """Replace the limits, before anything is opened."""
+        self.quota = quota
+
     def crawl(self, fetcher: Fetcher, sinks: Sequence[Sink]) -> Crawl:
         """The crawl, with this fetcher and these sinks."""
         digests, more = Digests(self.db, content_digest), self.search.more if self.search else None

@@ -127,8 +127,7 @@ class Run:
         read."""
         self.engine = dataclasses.replace(self.engine, sharing=sharing)
         self.when_open = when_open
-        self.parts.quota = quota
-        self.parts.frontier.quota = quota
+        self.parts.limit(quota)
 
     def pause(self, paused: bool) -> None:
         """Stop starting new requests, or resume. Stored at once, for readers of crawl.db."""

@@ -14,7 +14,6 @@ from lycosa.shards.layout import homes
 from lycosa.store import check as store
 from lycosa.store.db import CrawlDb
 from lycosa.store.secret import Digests
-from lycosa.store.visits import series_of
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput
 
@@ -54,9 +53,7 @@ def repair(
             if any(problem.startswith("crawl.db: ") for problem in found.problems):
                 raise BadInput(f"{home / 'crawl.db'}: is damaged; {_from_warc(home)}")
             with closing(CrawlDb(home / "crawl.db").open()) as db:
-                writer = WarcWriter(home / "warc")
-                writer.series = series_of(db)
-                store.repair(db, found, writer, not keep_visits)
+                store.repair(db, found, WarcWriter(home / "warc"), not keep_visits)
             problems += found.problems
             lost += len(found.lost)
     _print(problems, _MOST_LINES)

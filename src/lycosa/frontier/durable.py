@@ -55,9 +55,9 @@ class DurableFrontier:
         self.ended = ""  # why the crawl is over
         self.paused = False
         self.refused: Counter[str] = Counter()  # number of refused links, by reason
-        self.route: Route | None = None  # passes links on to other shards, and returns the others
+        self._route: Route | None = None  # passes links on to other shards, and returns the others
         self.elsewhere: Callable[[str], bool] = lambda url: False  # whether a URL belongs to another shard
-        self.quota = quota
+        self._quota = quota
         self._more: Callable[[], bool] = lambda: False
         self._rescores_soon = rescores_soon
         self._db = db
@@ -72,7 +72,7 @@ class DurableFrontier:
         fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
         self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
         self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
-        self._leases: dict[str, tuple[int, Host]] = {}
+        self.leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
         self._waiters = Waiters(clock)
         self.focus = self._places.focus
@@ -82,8 +82,7 @@ class DurableFrontier:
 
     def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None:
         """Queue links, or raise the priority of those already queued. All links of one call come from the same page."""
-        if self.route:
-            links, scores = self.route(links, scores, band)
+        links, scores = self._route(links, scores, band) if self._route else (links, scores)
         if not links:
             return
         batch = Batch(self.number(links[0].source), band)
@@ -106,17 +105,17 @@ class DurableFrontier:
         """Lease the best URL of all hosts that are due; None when the crawl is over."""
         while True:
             now = self._clock.now()
-            if not self.ended and self.quota:
-                self.ended = self.quota.reached(now)
+            if not self.ended and self._quota:
+                self.ended = self._quota.reached(now)
             if self.ended:
                 self._waiters.wake_all()
                 return None
             self._places.reopen(now)
-            deadline = self.quota.deadline if self.quota else None
+            deadline = self._quota.deadline if self._quota else None
             if self.paused:
                 await self._waiters.wait(deadline)
                 continue
-            if self.quota and not self.quota.admits(len(self._leases)):
+            if self._quota and not self._quota.admits(len(self.leases)):
                 await self._waiters.wait(deadline)  # the next reply decides whether one more may be fetched
                 continue
             if taken := self._take(now):
@@ -130,7 +129,7 @@ class DurableFrontier:
     def done(self, reply: Reply | Deferred) -> None:
         """End a lease: the URL is done, or is queued again for a later request."""
         deferred, reply = (reply, reply.reply) if isinstance(reply, Deferred) else (None, reply)
-        number, host = self._leases.pop(reply.link.url)
+        number, host = self.leases.pop(reply.link.url)
         now, delay_s = self._clock.now(), max(self.hosts.rules.delay_s, host.delay_s)
         if deferred:
             self._places.send(number, deferred, now)
@@ -202,6 +201,10 @@ class DurableFrontier:
         """Why a redirect to this URL may not be followed. A known URL was or will be fetched on its own."""
         return self.refuses(url) or ("redirect-known" if self.number(url) or self.elsewhere(url) else "")
 
+    def join(self, route: Route, elsewhere: Callable[[str], bool], quota: Quota) -> None:
+        """Be the frontier of one shard among several."""
+        self._route, self.elsewhere, self._quota = route, elsewhere, quota
+
     def meet(self, url: str, reference: int) -> None:
         """Make a page of another shard known, so that URLs found on it have a source."""
         if not self.number(url):
@@ -213,9 +216,6 @@ class DurableFrontier:
 
     def waiting(self) -> int:
         return self._places.waiting
-
-    def in_flight(self) -> int:
-        return len(self._leases)
 
     def unreachable(self) -> dict[str, int]:
         """Hosts that could not be reached, each with its number of queued URLs."""
@@ -249,7 +249,7 @@ class DurableFrontier:
         outlook = Outlook(
             known=len(self._table),
             waiting=self.waiting(),
-            in_flight=self.in_flight(),
+            in_flight=len(self.leases),
             refused=dict(self.refused),
             ended=self.ended,
             paused=self.paused,
@@ -288,14 +288,14 @@ class DurableFrontier:
         number = self.number(link.url)
         self._places.waiting -= self._table.states[number] == WAITING
         self._table.states[number] = LEASED
-        self._leases[link.url] = number, self.hosts.named(urls.host(link.url))
+        self.leases[link.url] = number, self.hosts.named(urls.host(link.url))
         return Lease(replace(link, origin=self._table.take(number).origin))
 
     # -- internal
 
     def _take(self, now: float) -> tuple[Host, int] | None:
         if not self._places.list or not self._lists:
-            floor = self.focus.floor(self.quota.remaining() if self.quota else None, now)
+            floor = self.focus.floor(self._quota.remaining() if self._quota else None, now)
             if taken := self.hosts.take(now, max(floor, self._floor)):
                 self.focus.earn()
             elif self._nothing_comes():
@@ -304,7 +304,7 @@ class DurableFrontier:
             elif self.focus.has_spare() and (taken := self.hosts.take(now, self._floor)):
                 self.focus.spend()
             return taken
-        if not self._places.list.places and not self._leases:
+        if not self._places.list.places and not self.leases:
             self.apply(self._lists.end_list())
             self._lists.begin_list(self._places.list.choose(self.hosts, self._places.waits, now))
         return self.hosts.take(now, _LISTED) if self._places.list.places else None
@@ -316,7 +316,7 @@ class DurableFrontier:
         return self._places.among(ids, rank)
 
     def _nothing_comes(self) -> bool:
-        is_idle = not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
+        is_idle = not self.leases and self.hosts.next_due() is None and not self._rescores_soon()
         return is_idle and not self.focus.is_outranked()
 
     def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
@@ -396,5 +396,5 @@ class DurableFrontier:
 
     def _lease(self, host: Host, number: int) -> Lease:
         lease = self._places.lease(number, host, self._clock.now())
-        self._leases[lease.link.url] = number, host
+        self.leases[lease.link.url] = number, host
         return lease

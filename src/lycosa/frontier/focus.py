@@ -42,6 +42,14 @@ class Focus:
         self.when_taken: Callable[[], None] | None = None  # called when a request starts
         self._asked: dict[Host, float] = {}  # hosts with a request in flight and its start time, oldest first
 
+    def join(self, shards: int, when_taken: Callable[[], None]) -> None:
+        """Keep to one order with other shards; `when_taken` is called when a request starts."""
+        self.shards, self.when_taken = shards, when_taken
+
+    def require(self, rank: int) -> None:
+        """Set the minimum rank over all shards."""
+        self.common = rank
+
     def add(self, host: Host, rank: int, count: int = 1) -> None:
         """Add `count` URLs queued at the host; remove them if `count` is negative."""
         if self.focus and host.is_quick:

@@ -68,12 +68,11 @@ class Shard:
         learning = {"judge": parts.judge, "strategy": parts.strategy}
         self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
         frontier = parts.frontier
-        frontier.route, frontier.elsewhere = self._route, self._routing.is_elsewhere
+        frontier.join(self._route, self._routing.is_elsewhere, self._quota)
         frontier.ask_for_more(lambda: not self._is_over)
         frontier.hosts.share(self._routing.shards)
         if self._order == "exact":
-            frontier.focus.shards = self._routing.shards
-            frontier.focus.when_taken = self._tell_soon
+            frontier.focus.join(self._routing.shards, self._tell_soon)
 
     def _make_quota(self, parts: Parts) -> Quota:
         self._quota = ShardQuota(parts.config.limits, parts.totals)
@@ -225,12 +224,12 @@ class Shard:
     def _hear(self, news: News) -> None:
         frontier, quota = self._parts.frontier, self._quota
         if self._order == "exact":
-            frontier.focus.common = news.least[0] << 64 | news.least[1]
+            frontier.focus.require(news.least[0] << 64 | news.least[1])
         quota.left = news.remaining if news.remaining >= 0 else None
         if news.version > quota.version:
             quota.allot(news.allotted, news.version)
         if news.return_pages:
-            quota.give_back(frontier.in_flight())
+            quota.give_back(len(frontier.leases))
         if news.probe >= 0 or news.return_pages:
             self._wire.send(replace(self._status(), probe=news.probe))
         frontier.bring()
@@ -266,7 +265,7 @@ class Shard:
 
     def _status(self) -> Status:
         frontier, totals, quota = self._parts.frontier, self._parts.totals, self._quota
-        in_flight, waiting = frontier.in_flight(), frontier.waiting()
+        in_flight, waiting = len(frontier.leases), frontier.waiting()
         is_ranked = self._order == "exact" and not frontier.paused
         best = frontier.focus.best(self._routing.shards) if is_ranked else []
         mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()

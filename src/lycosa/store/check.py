@@ -10,7 +10,7 @@ from isal import isal_zlib
 
 from lycosa import urls
 from lycosa.store.db import DONE, WAITING, CrawlDb
-from lycosa.store.visits import warc_end
+from lycosa.store.visits import series_of, warc_end
 from lycosa.store.warc import SERIES, Record, WarcWriter, file_number, sha1_base32, to_response, uri
 from lycosa.types import BadInput
 
@@ -189,6 +189,7 @@ def repair(db: CrawlDb, found: Findings, writer: WarcWriter, fetch_again: bool) 
     A visit without its record is deleted and its URL queued again; or the visit stays and only the reference is
     removed. Damaged records stay in the WARC, and `check` does not report them again.
     """
+    writer.series = series_of(db)
     for visit in found.lost:
         if fetch_again:
             db.execute("DELETE FROM visits WHERE n = ?", (visit.n,))
