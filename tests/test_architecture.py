@@ -19,7 +19,7 @@ RANKS = {
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
     **dict.fromkeys(["session", "again", "remote"], 7),
     **dict.fromkeys(["offline", "api"], 8),
-    "labelling": 9,
+    **dict.fromkeys(["labelling", "sampling"], 9),
     "console": 10,
     "cli": 11,
     "__main__": 12,
