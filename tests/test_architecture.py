@@ -15,6 +15,7 @@ RANKS = {
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output", "estimate"], 3),
     **dict.fromkeys(["crawl", "pages", "stamp", "summary", "plugged", "contract", "recalling"], 4),
+    "search_index": 5,
     "build": 5,
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
     **dict.fromkeys(["session", "again"], 7),

@@ -39,6 +39,8 @@ _PLAIN: dict[str, Callable[..., None]] = {
     "stop": control.stop,
     "add": control.add,
     "exclude": control.exclude,
+    "prefer": control.prefer,
+    "retry": control.retry,
 }
 for _name, _command in _PLAIN.items():
     app.command(_name)(_command)

@@ -59,6 +59,7 @@ def waits_for(waits: Waits) -> list[str]:
         lines.append(f"The robots.txt of {waits.host} has to be fetched first.")
     if waits.first:
         lines.append("The best of them:")
-        scores = ["first" if band == Band.FIRST else f"{score:.4f}" for _, score, band in waits.first]
+        named = {Band.FIRST: "first", Band.LAST: "last"}
+        scores = [named.get(Band(band), f"{score:.4f}") for _, score, band in waits.first]
         lines += [f"  {score:>9}  {url}" for score, (url, _, _) in zip(scores, waits.first, strict=True)]
     return lines
