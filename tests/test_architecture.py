@@ -18,10 +18,11 @@ RANKS = {
     "search_index": 5,
     "build": 5,
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
-    **dict.fromkeys(["session", "again"], 7),
+    **dict.fromkeys(["session", "again", "remote"], 7),
     **dict.fromkeys(["offline", "api"], 8),
-    "cli": 9,
-    "__main__": 10,
+    "console": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))

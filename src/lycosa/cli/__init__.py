@@ -52,6 +52,7 @@ def mount_the_rest() -> typer.Typer:
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
     from lycosa.cli.check import check, repair
+    from lycosa.cli.console import console
     from lycosa.cli.label import label
     from lycosa.cli.rejudge import rejudge
     from lycosa.cli.report import report
@@ -60,6 +61,7 @@ def mount_the_rest() -> typer.Typer:
 
     app.command("again")(again)
     app.command("label")(label)
+    app.command("console")(console)
     app.command("report")(report)
     app.command("rejudge")(rejudge)
     app.command("check")(check)

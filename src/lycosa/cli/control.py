@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lycosa import config, control, offline
-from lycosa.cli.folder import Dir, is_running
+from lycosa import config, offline
+from lycosa.cli.folder import Dir
 from lycosa.control import Request, Unreachable
+from lycosa.remote import reach
 from lycosa.session import checked_urls
 from lycosa.store import orders
 from lycosa.types import BadInput
@@ -137,18 +138,6 @@ def _call(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
         raise BadInput(
             f"{directory}: no crawl is running here; start one with: lycosa crawl {_name(directory)}"
         ) from None
-
-
-def reach(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
-    """Ask the running crawl; Unreachable if none runs."""
-    try:
-        return control.call(directory, request, wait_for_end)
-    except Unreachable:
-        if is_running(directory):
-            raise BadInput(
-                f"{directory}: another lycosa is running here but does not respond; it may be starting or about to end"
-            ) from None
-        raise
 
 
 def _name(directory: Path) -> str:

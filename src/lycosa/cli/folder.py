@@ -1,7 +1,6 @@
 """Commands on a crawl folder: new, crawl, show, why."""
 
 import logging
-import os
 import sys
 import time
 from enum import StrEnum
@@ -27,7 +26,7 @@ from lycosa.output.waits import read_waits
 from lycosa.output.why import Step, draw_why, read_path, scored
 from lycosa.process import prepare_process
 from lycosa.recalling import stored_estimate
-from lycosa.run import lock
+from lycosa.remote import is_running
 from lycosa.session import run_folder
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
@@ -187,14 +186,3 @@ def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:
 def _open(directory: Path) -> CrawlDb:
     config.load(directory)  # reports what is wrong if this is not a crawl folder
     return CrawlDb(directory / "crawl.db", readonly=True).open()
-
-
-def is_running(directory: Path) -> bool:
-    """Is a crawl running in this folder?"""
-    if not (directory / "crawl.lock").exists() or not os.access(directory / "crawl.lock", os.W_OK):
-        return False
-    try:
-        with lock(directory):
-            return False
-    except BadInput:
-        return True

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from lycosa import build, config, offline, topics
-from lycosa.cli.control import reach
 from lycosa.cli.folder import Dir
 from lycosa.control import Request, Unreachable
 from lycosa.judge.asking import Question, choose
@@ -23,6 +22,7 @@ from lycosa.output import label_file, terminal
 from lycosa.output.passages import marked
 from lycosa.output.show import estimate
 from lycosa.pages import read_pages
+from lycosa.remote import reach
 from lycosa.store import labels
 from lycosa.store.db import CrawlDb
 from lycosa.store.labels import Candidate, Label

@@ -1,0 +1,42 @@
+"""The application: all routes, behind the guard. Each view is a module with a list of `routes`."""
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from lycosa.console import api, crawls, entrance, errors, live
+from lycosa.console.security import Access, Guard
+from lycosa.console.site import Site
+
+VIEWS = (
+    entrance,
+    crawls,
+    live,
+)
+STATIC = Path(__file__).with_name("static")
+
+
+def openapi(request: Request) -> Response:
+    return api.json_response(api.openapi(request.app.routes))
+
+
+def all_routes() -> list[BaseRoute]:
+    return [
+        *(route for view in VIEWS for route in view.routes),
+        Route("/api/openapi.json", openapi, name="openapi"),
+        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+    ]
+
+
+def make_app(site: Site, access: Access) -> Starlette:
+    """The console as an ASGI application."""
+    guard = Middleware(Guard, access=access, read_only=site.read_only, refuse=errors.refuse)
+    app = Starlette(routes=all_routes(), middleware=[guard], exception_handlers=errors.HANDLERS)
+    app.state.site = site
+    app.state.access = access
+    return app
