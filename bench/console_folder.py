@@ -27,6 +27,7 @@ from lycosa.types import Exchange, Link, Origin, Page, Reply, Verdict, Visit
 TOPIC = "galaxy telescope nebula orbit comet planet stellar cosmic astronomy spectrum".split()
 BEGAN = 1_700_000_000.0
 LINKS = 40  # per page
+_ENTRY_BYTES = 92  # of the evidence behind one score
 ERRORS = ("timeout", "http-404", "http-500", "robots", "dns", "too-large")
 CONFIG = """seeds = ["http://site0.example/p/1"]
 [topic]
@@ -113,7 +114,8 @@ def write(out: Path, pages: int, urls: int, seed: int = 1) -> None:
     for number in range(1, pages + 1):
         store.write(made.visit(number))
         rows.write_links(number, made.targets(number))
-        db.keep(f"learned reasons {number:09}", made.random.randbytes(88 * LINKS))
+        if number * LINKS <= urls:  # the evidence behind the scores of its queued links
+            db.keep(f"learned reasons {number:09}", made.random.randbytes(_ENTRY_BYTES * LINKS))
         if number % 10_000 == 0:
             db.commit()
     _write_rest(db, made)

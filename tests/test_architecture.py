@@ -18,7 +18,7 @@ RANKS = {
     "search_index": 5,
     "build": 5,
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
-    **dict.fromkeys(["session", "again", "remote"], 7),
+    **dict.fromkeys(["session", "again", "remote", "explaining"], 7),
     **dict.fromkeys(["offline", "api"], 8),
     "console": 9,
     "cli": 10,

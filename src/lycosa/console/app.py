@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from lycosa.console import api, crawls, entrance, errors, live
+from lycosa.console import api, crawls, entrance, errors, failures, frontier, live, page, pages, search, why
 from lycosa.console.security import Access, Guard
 from lycosa.console.site import Site
 
@@ -17,6 +17,12 @@ VIEWS = (
     entrance,
     crawls,
     live,
+    pages,
+    page,
+    search,
+    why,
+    frontier,
+    failures,
 )
 STATIC = Path(__file__).with_name("static")
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
@@ -29,14 +29,14 @@ class Wanted(Struct, frozen=True):
     until: int | None = None  # fetched before
 
 
-class Piece(NamedTuple):
+class Piece(Struct, frozen=True):
     """A part of a snippet, and whether it is one of the words searched for."""
 
     text: str
     is_hit: bool
 
 
-class Same(NamedTuple):
+class Same(Struct, frozen=True):
     """A near duplicate."""
 
     n: int
@@ -44,7 +44,7 @@ class Same(NamedTuple):
     title: str
 
 
-class Hit(NamedTuple):
+class Hit(Struct, frozen=True):
     """One result."""
 
     n: int
@@ -59,7 +59,7 @@ class Hit(NamedTuple):
     same: Sequence[Same]
 
 
-class Results(NamedTuple):
+class Results(Struct, frozen=True):
     """Some of the results."""
 
     pages: int  # that match
@@ -135,7 +135,7 @@ def _folded(documents: Sequence[Any]) -> list[list[Any]]:
 def _hit(document: Any, others: Sequence[Any], snippets: Any) -> Hit:
     names = ("n", "url", "title", "host", "label", "given", "relevance", "at")
     same = [Same(*(other.get_first(name) for name in ("n", "url", "title"))) for other in others]
-    return Hit._make([*(document.get_first(name) for name in names), _pieces(document, snippets), same])
+    return Hit(*[*(document.get_first(name) for name in names), _pieces(document, snippets), same])
 
 
 def _pieces(document: Any, snippets: Any) -> list[Piece]:

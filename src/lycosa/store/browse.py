@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from lycosa import urls
 from lycosa.store.db import DONE, CrawlDb
 from lycosa.store.labels import has_labels
 from lycosa.store.retry import REDIRECTED
@@ -74,7 +76,7 @@ class PageQuery(Struct, frozen=True):
     reverse: bool = False
 
 
-class PageRow(NamedTuple):
+class PageRow(Struct, frozen=True):
     """A line of the table of pages."""
 
     n: int
@@ -87,6 +89,10 @@ class PageRow(NamedTuple):
     fetched_at: float
     given: bool | None  # what a person said
 
+    @property
+    def host(self) -> str:
+        return urls.host(self.final_url)
+
 
 class Screenful(NamedTuple):
     """Some rows, and where the next ones start; None if these are the last."""
@@ -95,7 +101,7 @@ class Screenful(NamedTuple):
     after: Cursor | None
 
 
-class PageDetail(NamedTuple):
+class PageDetail(Struct, frozen=True):
     """Everything stored of one visit but the body."""
 
     n: int
@@ -124,7 +130,7 @@ class PageDetail(NamedTuple):
     simhash: int
 
 
-class LinkRow(NamedTuple):
+class LinkRow(Struct, frozen=True):
     """A link of a page with its present score."""
 
     id: int
@@ -135,7 +141,7 @@ class LinkRow(NamedTuple):
     is_done: bool
 
 
-class Failed(NamedTuple):
+class Failed(Struct, frozen=True):
     """A URL whose last visit failed."""
 
     n: int
@@ -145,7 +151,7 @@ class Failed(NamedTuple):
     fetched_at: float
 
 
-class ClassRow(NamedTuple):
+class ClassRow(Struct, frozen=True):
     """The pages of one class."""
 
     label: str
@@ -167,8 +173,7 @@ def find_pages(db: CrawlDb, query: PageQuery, after: Cursor | None = None, size:
     sql = _PAGE.format(given=given, key=key, where=where, way="DESC" if down else "ASC")
     found = db.execute(sql, [*values, size + 1]).fetchall()
     rows = [
-        PageRow._make([*row[:5], bool(row[5]), *row[6:8], None if row[8] is None else bool(row[8])])
-        for row in found[:size]
+        PageRow(*[*row[:5], bool(row[5]), *row[6:8], None if row[8] is None else bool(row[8])]) for row in found[:size]
     ]
     return Screenful(rows, Cursor(found[size - 1][-1], found[size - 1][0]) if len(found) > size else None)
 
@@ -182,8 +187,8 @@ def page_detail(db: CrawlDb, n: int) -> PageDetail | None:
     row = db.execute(_DETAIL, (n,)).fetchone()
     if row is None:
         return None
-    found = PageDetail._make(row)
-    return found._replace(on_topic=bool(found.on_topic), why=_numbers(row[18]), classes=_numbers(row[19]))
+    found = PageDetail(*row)
+    return replace(found, on_topic=bool(found.on_topic), why=_numbers(row[18]), classes=_numbers(row[19]))
 
 
 def page_number(db: CrawlDb, url: str) -> int:
@@ -199,7 +204,7 @@ def linked(db: CrawlDb, source: int, most: int = 200) -> list[LinkRow]:
         return []
     targets = str(memoryview(row[0]).cast("I").tolist())
     rows = db.execute(_LINKED, (source, targets, most))
-    return [LinkRow._make([*facts, state == DONE]) for *facts, state in rows]
+    return [LinkRow(*[*facts, state == DONE]) for *facts, state in rows]
 
 
 def failure_kinds(db: CrawlDb) -> list[tuple[str, int, float]]:
@@ -211,13 +216,13 @@ def find_failures(db: CrawlDb, kind: str = "", before: int = 0, size: int = 50) 
     """URLs whose last visit failed, the latest first; `before` is the number of a visit."""
     condition, values = (" AND error = ?", [kind]) if kind else ("", [])
     found = db.execute(_FAILED.format(condition), [before or 1 << 62, *values, size + 1]).fetchall()
-    rows = [*map(Failed._make, found[:size])]
+    rows = [Failed(*row) for row in found[:size]]
     return Screenful(rows, Cursor(0.0, rows[-1].n) if len(found) > size else None)
 
 
 def classes(db: CrawlDb) -> list[ClassRow]:
     """The classes of all judged pages, the most frequent first."""
-    found = [ClassRow._make(row) for row in db.execute(_LABELS)]
+    found = [ClassRow(*row) for row in db.execute(_LABELS)]
     return sorted(found, key=lambda row: (-row.pages, row.label))
 
 
