@@ -20,9 +20,10 @@ RANKS = {
     **dict.fromkeys(["run", "lab", "rejudge", "topics", "mining"], 6),
     **dict.fromkeys(["session", "again", "remote", "explaining"], 7),
     **dict.fromkeys(["offline", "api"], 8),
-    "console": 9,
-    "cli": 10,
-    "__main__": 11,
+    **dict.fromkeys(["labelling", "sampling"], 9),
+    "console": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 SAME_RANK = {("lab", "run"), ("rejudge", "run")}  # the lab runs crawls, and both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -1,5 +1,6 @@
 """The application: all routes, behind the guard. Each view is a module with a list of `routes`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -9,7 +10,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from lycosa.console import api, crawls, entrance, errors, failures, frontier, live, page, pages, search, why
+from lycosa.console import api, crawls, entrance, errors, found, label, live, wizard
+from lycosa.console.drafts import Drafts
+from lycosa.console.folders import Folders
+from lycosa.console.jobs import Jobs
 from lycosa.console.security import Access, Guard
 from lycosa.console.site import Site
 
@@ -17,12 +21,9 @@ VIEWS = (
     entrance,
     crawls,
     live,
-    pages,
-    page,
-    search,
-    why,
-    frontier,
-    failures,
+    label,
+    wizard,
+    found,
 )
 STATIC = Path(__file__).with_name("static")
 
@@ -45,4 +46,11 @@ def make_app(site: Site, access: Access) -> Starlette:
     app = Starlette(routes=all_routes(), middleware=[guard], exception_handlers=errors.HANDLERS)
     app.state.site = site
     app.state.access = access
+    app.state.batches = label.Batches()
+    app.state.drafts = Drafts()
     return app
+
+
+def of_folders(folders: Sequence[Path], access: Access, read_only: bool = False) -> Starlette:
+    """The console of crawl folders, or of folders that contain some."""
+    return make_app(Site(Folders(folders), Jobs(), read_only), access)

@@ -26,10 +26,15 @@ class Folders:
             if not path.is_dir():
                 raise BadInput(f"{path}: there is no such folder")
 
+    @property
+    def roots(self) -> list[Path]:
+        """Those that are not crawl folders themselves; new crawls are created in the first."""
+        return [path for path in self._given if not _is_crawl(path)]
+
     def all(self) -> dict[str, Path]:
         """From name to folder, sorted by name; searched again each time, as crawls come and go."""
         found: dict[str, Path] = {}
-        roots = [path for path in self._given if not _is_crawl(path)]
+        roots = self.roots
         for given in self._given:
             if given not in roots:
                 found.setdefault(_free(given.name, found), given)
@@ -50,10 +55,9 @@ class Folders:
         """Where a new crawl is created: in the first of the folders that is not a crawl itself."""
         if not _NAME.fullmatch(name):
             raise BadInput("name: use up to 80 letters, digits, spaces, dots, dashes and underscores")
-        roots = [path for path in self._given if not _is_crawl(path)]
-        if not roots:
+        if not self.roots:
             raise BadInput("there is no place for a new crawl: start the console with a folder that contains crawls")
-        path = roots[0] / name.strip(" .")
+        path = self.roots[0] / name.strip(" .")
         if path.exists():
             raise BadInput(f"name: {path.name} already exists; choose another")
         return path

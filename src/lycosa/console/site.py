@@ -101,7 +101,7 @@ def environment() -> Environment:
     )
     found.lstrip_blocks = True
     found.filters |= {"shown": shown, "clean": printable, "percent": percent, "number": number, "when": day_and_time}
-    found.globals |= {"version": __version__}
+    found.globals |= {"version": __version__, "clock": time.time}
     return found
 
 
@@ -109,18 +109,28 @@ _templates = Jinja2Templates(env=environment())
 
 
 def render(request: Request, template: str, status: int = 200, **context: Any) -> Response:
-    """A whole page, or a part of one. Every template knows the crawl's name (empty if there is none), the navigation,
-    the name of the view, and whether the console is read-only."""
+    """A whole page, or a part of one."""
+    return _templates.TemplateResponse(request, template, _known(request, context), status)
+
+
+def part(request: Request, template: str, **context: Any) -> str:
+    """The text of a part of a page."""
+    return str(_templates.env.get_template(template).render({"request": request, **_known(request, context)}))
+
+
+def _known(request: Request, context: dict[str, Any]) -> dict[str, Any]:
+    """What every template knows: the crawl's name (empty if there is none), the navigation, the name of the view, and
+    whether the console is read-only."""
     name = request.path_params.get("name", "")
-    known = {
+    return {
         "crawl_name": name,
         "path_to": partial(path_to, request),
-        "view": context.pop("view", ""),
+        "view": "",
         "read_only": site(request).read_only,
         "navigation": _navigation(request, ""),
         "crawl_navigation": _navigation(request, name) if name else [],
+        **context,
     }
-    return _templates.TemplateResponse(request, template, {**known, **context}, status)
 
 
 def _navigation(request: Request, name: str) -> list[tuple[str, str, str]]:
