@@ -40,7 +40,8 @@ def harmless(body: bytes, content_type: str) -> str:
         for node in tree.css("style"):
             if _LOADS.search(node.text() or ""):
                 node.decompose()
-        return f"<!doctype html>{tree.html or ''}"
+        page = tree.html or ""
+        return page if page[:9].lower() == "<!doctype" else f"<!doctype html>{page}"
     except (TooCostly, ValueError, RuntimeError, SelectolaxError, RecursionError):
         return EMPTY
 
