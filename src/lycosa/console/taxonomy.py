@@ -35,7 +35,8 @@ class Classes(Struct):
     kind: str  # of the topic
     targets: list[str]  # as crawl.toml names them
     classes: list[ClassRow]
-    rules: list[Rule]  # counted in this crawl, the strongest first; empty while they are counted
+    rules: list[Rule]  # counted in this crawl, the strongest first
+    are_counted: bool  # false while the rules are counted for the first time
     mined: list[Rule]  # mined before the crawl
 
 
@@ -70,8 +71,8 @@ def view_classes(request: Request) -> Classes:
         rows = [row for row in classes(db) if row.label]
     given = topic.get("target", [])
     targets = [*map(str, given)] if isinstance(given, list) else [str(given)]
-    rules = (_recent.get(folder) or []) if rows else []
-    return Classes(str(topic.get("kind", "")), targets, rows, rules, _mined(folder))
+    rules = _recent.get(folder) if rows else []
+    return Classes(str(topic.get("kind", "")), targets, rows, rules or [], rules is not None, _mined(folder))
 
 
 def _mined(folder: Path) -> list[Rule]:
