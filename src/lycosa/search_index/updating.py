@@ -82,13 +82,13 @@ def _write(
     """In batches; after each, the number of pages done so far."""
     done, rest = 0, iter(changed)
     for n in gone:
-        writer.delete_documents_by_term("n", n)
+        writer.delete_documents_by_term("id", str(n))
         del indexed.marks[n]
         done += 1
     while True:
         batch = list(islice(rest, BATCH))
         for row in batch:
-            writer.delete_documents_by_term("n", row.n)
+            writer.delete_documents_by_term("id", str(row.n))
             writer.add_document(_document(row, _text(folder, row)))
             indexed.marks[row.n] = row.mark()
         writer.commit()
@@ -100,7 +100,8 @@ def _write(
 
 def schema(tantivy: Any) -> Any:
     builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("n", stored=True, indexed=True)
+    builder.add_text_field("id", tokenizer_name="raw")  # what a page is deleted by: numbers do not work for that
+    builder.add_unsigned_field("n", stored=True)
     for name in ("title", "text"):
         builder.add_text_field(name, stored=True)
     for name in ("url", "host", "label", "given"):
@@ -113,6 +114,7 @@ def schema(tantivy: Any) -> Any:
 
 def _document(row: Searchable, text: str) -> Any:
     document = load_tantivy().Document()
+    document.add_text("id", str(row.n))
     document.add_unsigned("n", row.n)
     document.add_text("title", row.title)
     document.add_text("text", text)

@@ -12,7 +12,7 @@ from lycosa.store.db import WAITING, CrawlDb
 from lycosa.store.known import closed_hosts
 from lycosa.types import Band
 
-_SPECIAL = re.compile(r"[^\w/:&=%~,;@!-]")  # characters that may mean something in a regular expression
+_PLAIN = re.compile(r"[\w/:&=%~,;@!-]*")  # characters that stand for themselves in a regular expression
 PLACES = {"first": Band.FIRST, "last": Band.LAST, "usual": Band.FOUND}
 _ADDED, _EXCLUDED = "added_seeds", "excluded"  # keys of the table meta
 
@@ -36,7 +36,12 @@ class Exclusion(Struct, frozen=True, forbid_unknown_fields=True):
         """A text that every URL it matches contains, so that most others need not be read; empty if unknown."""
         if self.host:
             return f"//{self.host}"
-        return "" if _SPECIAL.search(self.pattern) else self.pattern
+        if "|" in self.pattern:
+            return ""
+        start = _PLAIN.match(self.pattern.removeprefix("^"))
+        assert start
+        after = self.pattern.removeprefix("^")[start.end() : start.end() + 1]
+        return start[0][:-1] if after and after in "?*{" else start[0]
 
 
 def exclusion(host: str = "", pattern: str = "") -> Exclusion:

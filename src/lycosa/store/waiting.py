@@ -30,7 +30,8 @@ def ahead_of(db: CrawlDb, known: KnownUrl, most: int) -> tuple[int, int, list[tu
     values: list[float | str] = [known.band, known.score, -known.id] if better else []
     ahead = f"(id IN ({before}){better})"
     if closed := closed_hosts(db):
-        ahead += f" AND {_HOST} NOT IN (SELECT value FROM json_each(?))"
+        # CASE: the host, which is slow to cut out, is needed only for those that are better
+        ahead = f"CASE WHEN {ahead} THEN {_HOST} NOT IN (SELECT value FROM json_each(?)) ELSE 0 END"
         values.append(msgspec.json.encode(sorted(closed)).decode())
     counts = f"SELECT coalesce(sum({ahead}), 0), count(*) FROM urls WHERE state = {WAITING}"
     count, waiting = db.execute(counts, values).fetchone()
