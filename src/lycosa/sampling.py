@@ -20,7 +20,7 @@ from lycosa.types import Page, Verdict
 
 COUNT = 20
 _SECONDS = 60  # for fetching them
-_ANY_TOPIC = {"kind": "keywords", "words": ["the"]}  # the samples are judged later, as often as the topic changes
+_ANY_TOPIC = {"kind": "keywords", "words": ["page"]}  # the samples are judged later, as often as the topic changes
 
 
 class Sample(NamedTuple):

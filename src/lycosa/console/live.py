@@ -94,12 +94,8 @@ def show_live(request: Request) -> Response:
     return render(request, "live.html", view="live", now=now(request))
 
 
-def panel(request: Request) -> Response:
-    return render(request, "live_panel.html", now=now(request))
-
-
 async def events(request: Request) -> Response:
-    """Server-sent events: the page's moving part, whenever the crawl has written news."""
+    """Server-sent events: the page's moving parts, whenever the crawl has written news."""
     folder = folder_of(request)
     headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(_news(request, folder), media_type="text/event-stream", headers=headers)
@@ -112,9 +108,9 @@ async def _news(request: Request, folder: Path) -> AsyncIterator[bytes]:
         if state != told:
             told, quiet = state, 0
             found = await run_in_threadpool(now, request)
-            html = part(request, "live_panel.html", now=found)
-            numbers = to_builtins(found, builtin_types=(float,)) | {"lately": None}
-            yield f"data: {json.dumps({'html': html, 'now': numbers})}\n\n".encode()
+            html = {name: part(request, f"live_{name}.html", now=found) for name in ("head", "body")}
+            numbers = to_builtins(found) | {"lately": None}
+            yield f"data: {json.dumps({**html, 'now': numbers})}\n\n".encode()
         else:
             quiet += 1
             if quiet % _ALIVE_EVERY == 0:
@@ -133,7 +129,6 @@ def _version(request: Request, folder: Path) -> str:
 
 routes: list[BaseRoute] = [
     Route("/crawls/{name}/", show_live, name="live"),
-    Route("/crawls/{name}/panel", panel, name="live-panel"),
     Route("/crawls/{name}/events", events, name="events"),
     ApiRoute("GET", "/api/crawls/{name}/now", now, "Everything the live view shows."),
     ApiRoute("GET", "/api/crawls/{name}/history", read_history, "How harvest and recall estimate developed."),

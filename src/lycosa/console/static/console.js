@@ -15,5 +15,12 @@
     const isText = (reply.getResponseHeader("Content-Type") || "").startsWith("text/plain");
     say(isText ? reply.responseText : `The console answered with an error (${reply.status}).`);
   });
+  // what scrolls sideways must be reachable with the keyboard
+  const reachable = () => document.querySelectorAll(".scroll").forEach((box) => {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
+  });
+  window.addEventListener("load", reachable);
+  window.addEventListener("resize", reachable);
+  document.addEventListener("htmx:afterSettle", reachable);
   document.addEventListener("htmx:sendError", () => say("The console does not answer. Is it still running?"));
 })();

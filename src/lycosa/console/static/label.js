@@ -6,5 +6,5 @@ document.addEventListener("keydown", (event) => {
   const button = document.querySelector(`.keys button[value="${CSS.escape(event.key.toLowerCase())}"]`);
   if (!button || button.disabled || document.querySelector(".htmx-request")) return;
   event.preventDefault();
-  button.form.requestSubmit(button);
+  button.click();
 });

@@ -73,10 +73,9 @@
     if (source || document.hidden) return;
     source = new EventSource(live.dataset.events);
     source.onmessage = (event) => {
-      const { html, now } = JSON.parse(event.data);
-      if (!live.contains(document.activeElement)) { // nobody loses the button under the keyboard
-        live.innerHTML = html;
-        window.htmx.process(live);
+      const { head, body, now } = JSON.parse(event.data);
+      for (const [place, html] of [[live, head], [document.getElementById("lately"), body]]) {
+        if (!place.contains(document.activeElement)) place.innerHTML = html; // nobody loses what the keyboard is at
       }
       document.title = `${now.crawl.pages.toLocaleString("en")} pages · ${now.crawl.name} · Lycosa`;
       live.dataset.pages = now.crawl.pages;
