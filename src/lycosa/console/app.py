@@ -46,6 +46,7 @@ def make_app(site: Site, access: Access) -> Starlette:
     app = Starlette(routes=all_routes(), middleware=[guard], exception_handlers=errors.HANDLERS)
     app.state.site = site
     app.state.access = access
+    app.state.is_closing = lambda: False
     app.state.batches = label.Batches()
     app.state.drafts = Drafts()
     return app

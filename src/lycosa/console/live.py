@@ -86,8 +86,11 @@ def _speed(lately: Lately, head: Overview) -> float:
 
 def read_history(request: Request) -> History:
     """The curves of harvest and recall estimate so far."""
-    with reading(request) as db:
-        return history(relevance_order(db))
+    try:
+        with reading(request) as db:
+            return history(relevance_order(db))
+    except StateError:
+        return history([])  # not started yet
 
 
 def show_live(request: Request) -> Response:
@@ -103,7 +106,7 @@ async def events(request: Request) -> Response:
 
 async def _news(request: Request, folder: Path) -> AsyncIterator[bytes]:
     told, quiet = "", 0
-    while not await request.is_disconnected():
+    while not request.app.state.is_closing() and not await request.is_disconnected():
         state = await run_in_threadpool(_version, request, folder)
         if state != told:
             told, quiet = state, 0

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from lycosa.types import BadInput
 
-_CLOSE_S = 1  # for browsers that still listen to a live view
+_CLOSE_S = 3  # for browsers that still listen to a live view
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -19,6 +19,7 @@ def listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host.strip("[]"), port))
+        listening.listen(128)  # before the address is printed, so that it works from then on
     except OSError as error:
         listening.close()
         raise BadInput(f"--host {host} --port {port}: cannot listen there: {error.strerror or error}") from None
@@ -42,10 +43,12 @@ def serve(app: Starlette, listening: socket.socket, ready: Callable[[], object] 
         timeout_graceful_shutdown=_CLOSE_S,
     )
 
+    server = uvicorn.Server(settings)
+    app.state.is_closing = lambda: server.should_exit
+
     async def run() -> None:
         asyncio.get_running_loop().call_soon(ready)
-        await uvicorn.Server(settings).serve(sockets=[listening])
+        await server.serve(sockets=[listening])
 
     with listening:
-        listening.listen(128)
         asyncio.run(run())

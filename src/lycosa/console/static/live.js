@@ -62,7 +62,7 @@
   };
   const load = async () => {
     const reply = await fetch(live.dataset.history);
-    if (!reply.ok) return; // not started yet
+    if (!reply.ok) return;
     const found = await reply.json();
     columns.forEach((name) => { curves[name] = found[name]; });
     if (curves.pages.length) redraw();
