@@ -1,8 +1,9 @@
-"""Commands for a running crawl: pause, resume, stop, add, exclude. The last two also work if no crawl is running."""
+"""Commands for a running crawl: pause, resume, stop, add, exclude, prefer, retry. The last four need none running."""
 
 import fcntl
 import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,12 @@ from lycosa.remote import reach
 from lycosa.session import checked_urls
 from lycosa.store import orders
 from lycosa.types import BadInput
+
+
+class Where(StrEnum):
+    first = "first"
+    last = "last"
+    usual = "usual"
 
 
 def pause(directory: Dir) -> None:
@@ -81,6 +88,39 @@ def exclude(
         typer.confirm(f"{drops} will be dropped. Exclude?", abort=True)
     dropped = _either(directory, Request("exclude", host=what.host, pattern=what.pattern), what)
     typer.echo(f"{what} excluded: {dropped:,} queued {_plural(dropped, 'URL')} dropped")
+
+
+def prefer(
+    directory: Dir,
+    place: Annotated[Where, typer.Argument(help="Before all other URLs, after them, or where their scores put them.")],
+    host: Annotated[str, typer.Option(metavar="NAME", help="All queued URLs of this host.")] = "",
+    pattern: Annotated[str, typer.Option(metavar="REGEX", help="All queued URLs that match.")] = "",
+) -> None:
+    """Fetch the URLs of a host or a pattern first or last. It applies to those queued now, not to ones found later."""
+    what = orders.exclusion(host, pattern)
+    config.load(directory)
+    try:
+        moved = int(reach(directory, Request("prefer", host=what.host, pattern=what.pattern, place=place.value)))
+    except Unreachable:
+        moved = offline.prefer(directory, what, place.value)
+    told = "where their scores put them" if place is Where.usual else place.value
+    typer.echo(f"{what}: {moved:,} queued {_plural(moved, 'URL')} will be fetched {told}")
+
+
+def retry(
+    directory: Dir,
+    url: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Failed URLs; default: all.")] = None,
+    kind: Annotated[str, typer.Option(help="Only failures of this kind, such as timeout or http-503.")] = "",
+) -> None:
+    """Queue failed URLs again: a running crawl fetches them in their turn, otherwise the next run does."""
+    config.load(directory)
+    found, when = checked_urls(url) if url else [], ""
+    try:
+        queued = int(reach(directory, Request("retry", urls=found, kind=kind)))
+    except Unreachable:
+        queued = offline.retry_failed(directory, found, kind)
+        when = f", to be fetched by the next run: lycosa crawl {_name(directory)}" if queued else ""
+    typer.echo(f"{queued:,} failed {_plural(queued, 'URL')} queued again{when}")
 
 
 def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:

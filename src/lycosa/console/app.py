@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from lycosa.console import api, crawls, entrance, errors, label, live, wizard
+from lycosa.console import api, crawls, entrance, errors, found, label, live, wizard
 from lycosa.console.drafts import Drafts
 from lycosa.console.folders import Folders
 from lycosa.console.jobs import Jobs
@@ -24,6 +24,7 @@ VIEWS = (
     live,
     label,
     wizard,
+    found,
 )
 STATIC = Path(__file__).with_name("static")
 

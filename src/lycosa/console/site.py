@@ -100,7 +100,7 @@ def environment() -> Environment:
         loader=PackageLoader("lycosa.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     found.lstrip_blocks = True
-    found.filters |= {"shown": shown, "percent": percent, "number": number, "when": day_and_time}
+    found.filters |= {"shown": shown, "clean": printable, "percent": percent, "number": number, "when": day_and_time}
     found.globals |= {"version": __version__, "clock": time.time}
     return found
 

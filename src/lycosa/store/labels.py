@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
 
 def read_labels(db: CrawlDb) -> list[Label]:
     """All labels, oldest first."""
-    rows = db.execute(_ALL).fetchall() if _exists(db) else []
+    rows = db.execute(_ALL).fetchall() if has_labels(db) else []
     return [Label(url, bool(on_topic), at, chosen) for url, on_topic, at, chosen in rows]
 
 
@@ -94,7 +94,7 @@ def put_labels(db: CrawlDb, given: Mapping[str, bool | None], chosen: str, at: f
 
 
 def count_labels(db: CrawlDb) -> Counts:
-    return Counts._make(db.execute(_COUNTS).fetchone()) if _exists(db) else Counts()
+    return Counts._make(db.execute(_COUNTS).fetchone()) if has_labels(db) else Counts()
 
 
 def precision(counts: Counts) -> Precision | None:
@@ -135,5 +135,6 @@ def simhashes(pages: Sequence[Candidate], labelled: Collection[str]) -> list[int
     return [page.simhash for page in pages if page.url in labelled and page.simhash]
 
 
-def _exists(db: CrawlDb) -> bool:
+def has_labels(db: CrawlDb) -> bool:
+    """Whether a label was ever given."""
     return bool(db.execute(_EXISTS).fetchone()[0])
