@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
 import lycosa
-from lycosa.console.app import make_app
+from lycosa.console.app import close, make_app
 from lycosa.console.folders import Folders
 from lycosa.console.jobs import Jobs
 from lycosa.console.security import Access
@@ -64,24 +64,27 @@ MakeConsole = Callable[..., TestClient]
 
 
 @pytest.fixture
-def make_console() -> MakeConsole:
+def make_console() -> Iterator[MakeConsole]:
     """A browser at the console of a root; it has exchanged its token unless told otherwise."""
+    made = []
 
     def make(root: Path, read_only: bool = False, entered: bool = True, access: Access | None = None) -> TestClient:
         access = access or Access()
         app = make_app(Site(Folders([root]), Jobs(), read_only), access)
+        made.append(app)
         client = TestClient(app, base_url=f"http://{HOST}", headers=ORIGIN, follow_redirects=False)
         if entered:
             assert client.get(f"/enter?token={access.token}").status_code == 200
         return client
 
-    return make
+    yield make
+    for app in made:
+        close(app)
 
 
 @pytest.fixture
-def console(crawls: Path, make_console: MakeConsole) -> Iterator[TestClient]:
-    with make_console(crawls) as client:
-        yield client
+def console(crawls: Path, make_console: MakeConsole) -> TestClient:
+    return make_console(crawls)
 
 
 NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")

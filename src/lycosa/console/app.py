@@ -1,6 +1,7 @@
 """The application: all routes, behind the guard. Each view is a module with a list of `routes`."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -40,10 +41,22 @@ def all_routes() -> list[BaseRoute]:
     ]
 
 
+@asynccontextmanager
+async def _life(app: Starlette) -> AsyncIterator[None]:
+    yield
+    close(app)
+
+
+def close(app: Starlette) -> None:
+    """Remove what is temporary. Crawls go on."""
+    app.state.drafts.close()
+    app.state.site.jobs.close()
+
+
 def make_app(site: Site, access: Access) -> Starlette:
     """The console as an ASGI application."""
     guard = Middleware(Guard, access=access, read_only=site.read_only, refuse=errors.refuse)
-    app = Starlette(routes=all_routes(), middleware=[guard], exception_handlers=errors.HANDLERS)
+    app = Starlette(routes=all_routes(), middleware=[guard], exception_handlers=errors.HANDLERS, lifespan=_life)
     app.state.site = site
     app.state.access = access
     app.state.is_closing = lambda: False

@@ -43,6 +43,8 @@ def order(request: Request) -> Done:
             remote.reach(folder, Order(what), wait_for_end=what == "stop")
         except Unreachable:
             raise BadInput(f"{folder.name}: no crawl is running here") from None
+        if what == "stop":
+            site(request).jobs.wait(folder)
     return Done(one_crawl(request))
 
 

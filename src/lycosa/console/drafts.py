@@ -91,7 +91,10 @@ class Draft:
             shutil.move(path, folder / path.name)
 
     def close(self) -> None:
+        """Samples that are being fetched are given up after the page that is on its way."""
         self._sampled += 1
+        if self._thread:
+            self._thread.join()
         self._folder.cleanup()
 
 
@@ -117,3 +120,7 @@ class Drafts:
         with self._lock:
             if draft := self._drafts.pop(name, None):
                 draft.close()
+
+    def close(self) -> None:
+        for name in [*self._drafts]:
+            self.drop(name)

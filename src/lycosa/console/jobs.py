@@ -3,6 +3,7 @@
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -10,6 +11,7 @@ from lycosa import remote
 from lycosa.errors import BadInput
 
 _TAIL = 2_000  # bytes of output that are searched for the reason of a failure
+_END_S = 10.0
 _OK = (0, 130)  # finished, stopped by the user
 
 
@@ -23,6 +25,11 @@ class Job:
     @property
     def is_over(self) -> bool:
         return self.process.poll() is not None
+
+    def close(self) -> None:
+        """Let go of it: the process goes on, and is nobody's child once we have ended."""
+        self._output.close()
+        self.process.returncode = self.process.poll() or 0  # or else Python complains about a process that still runs
 
     def problem(self) -> str:
         """The last line of a process that failed."""
@@ -42,7 +49,15 @@ class Jobs:
     def start(self, folder: Path, options: Sequence[str] = ()) -> None:
         if self.is_active(folder) or remote.is_listening(folder):
             raise BadInput(f"{folder.name}: this crawl is running already")
+        if before := self._jobs.pop(folder, None):
+            before.close()
         self._jobs[folder] = Job(folder, options)
+
+    def wait(self, folder: Path) -> None:
+        """Until a process of ours that was told to stop has ended; not for ever, in case it does not."""
+        if job := self._jobs.get(folder):
+            with suppress(subprocess.TimeoutExpired):
+                job.process.wait(_END_S)
 
     def is_active(self, folder: Path) -> bool:
         """Is a process of ours at work there, also one that is still starting or about to end?"""
@@ -53,3 +68,7 @@ class Jobs:
         """Why the latest process failed; empty if it did not."""
         job = self._jobs.get(folder)
         return job.problem() if job else ""
+
+    def close(self) -> None:
+        for job in self._jobs.values():
+            job.close()

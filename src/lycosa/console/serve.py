@@ -39,7 +39,7 @@ def serve(app: Starlette, listening: socket.socket, ready: Callable[[], object] 
         log_level="warning",
         access_log=False,
         server_header=False,
-        lifespan="off",
+        lifespan="on",
         timeout_graceful_shutdown=_CLOSE_S,
     )
 
