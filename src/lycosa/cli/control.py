@@ -92,9 +92,16 @@ def exclude(
 
 def prefer(
     directory: Dir,
-    place: Annotated[Where, typer.Argument(help="Before all other URLs, after them, or where their scores put them.")],
-    host: Annotated[str, typer.Option(metavar="NAME", help="All queued URLs of this host.")] = "",
-    pattern: Annotated[str, typer.Option(metavar="REGEX", help="All queued URLs that match.")] = "",
+    place: Annotated[
+        Where,
+        typer.Argument(
+            metavar="first|last|usual",
+            help="Before all other URLs, after them, or where their scores put them.",
+            show_default=False,
+        ),
+    ],
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The host, or host:port.", show_default=False)] = "",
+    pattern: Annotated[str, typer.Option(metavar="REGEX", help="A regular expression searched in whole URLs.")] = "",
 ) -> None:
     """Fetch the URLs of a host or a pattern first or last. It applies to those queued now, not to ones found later."""
     what = orders.exclusion(host, pattern)
@@ -109,7 +116,9 @@ def prefer(
 
 def retry(
     directory: Dir,
-    url: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Failed URLs; default: all.")] = None,
+    url: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Failed URLs; default: all.", show_default=False)
+    ] = None,
     kind: Annotated[str, typer.Option(help="Only failures of this kind, such as timeout or http-503.")] = "",
 ) -> None:
     """Queue failed URLs again: a running crawl fetches them in their turn, otherwise the next run does."""
