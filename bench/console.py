@@ -144,7 +144,7 @@ def crawl(folder: Path, port: int, pages: int) -> dict[str, float]:
 
 
 @contextmanager
-def reader(root: Path, name: str) -> Iterator[None]:
+def reader(root: Path, name: str) -> Iterator[Browser]:
     """A live view that listens, and a list of crawls that is refreshed every three seconds."""
     over = threading.Event()
 
@@ -167,7 +167,7 @@ def reader(root: Path, name: str) -> Iterator[None]:
         for thread in threads:
             thread.start()
         try:
-            yield
+            yield browser
         finally:
             over.set()
 
@@ -175,14 +175,17 @@ def reader(root: Path, name: str) -> Iterator[None]:
 def measure_slowdown(pages: int, rounds: int) -> bool:
     speeds: dict[bool, list[float]] = {False: [], True: []}
     costs: dict[bool, list[float]] = {False: [], True: []}
+    shares: list[float] = []  # of a core that the console takes meanwhile
     with tempfile.TemporaryDirectory() as place, Serving() as port:
         crawl(Path(place) / "warm", port, pages)  # the first one fills the cache of the server
         for number in range(2 * rounds):
             watched = number % 4 in (1, 2)  # alone, watched, watched, alone: a drift of the machine cancels out
             name = f"crawl{number}"
             if watched:
-                with reader(Path(place), name):
+                with reader(Path(place), name) as browser:
+                    before, begin = browser.cpu_s(), time.monotonic()
                     summary = crawl(Path(place) / name, port, pages)
+                    shares.append((browser.cpu_s() - before) / (time.monotonic() - begin))
             else:
                 summary = crawl(Path(place) / name, port, pages)
             speeds[watched].append(summary["pages"] / summary["seconds"])
@@ -194,6 +197,7 @@ def measure_slowdown(pages: int, rounds: int) -> bool:
             )
     speed, cost = (statistics.median(values[True]) / statistics.median(values[False]) for values in (speeds, costs))
     print(f"watched against alone: {speed:.3f} of the pages per second, {cost:.3f} of the CPU time of the crawl")
+    print(f"the console takes {statistics.median(shares):.3f} of a core")
     return speed >= 1 - MOST_SLOWDOWN
 
 
