@@ -31,7 +31,7 @@ from lycosa.lab.one import crawl_web
 from lycosa.lab.webs import GeneratedPages, labels_of, open_web
 from lycosa.output.topic_report import roc_auc
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Page, Verdict, Visit
+from lycosa.types import Page, Revised, Verdict, Visit
 
 HEAD = "task, strategy, pages, targets, precision, recall, F1, F1 at once, Brier, ECE, AUC, area, us/page".split(", ")
 
@@ -83,7 +83,7 @@ class Watched:
         self._judge = judge
         self.relevance_of, self.relevances_of = judge.relevance_of, judge.relevances_of
         self.given: dict[str, Verdict] = {}
-        self.revised: dict[str, Verdict] = {}
+        self.latest: dict[str, Verdict] = {}
         self.pages: dict[str, str] = {}  # as asked for to where it was
         self.seconds = 0.0
 
@@ -98,11 +98,17 @@ class Watched:
             return
         url = visit.reply.link.url
         self.pages[url] = visit.reply.url
-        self.given[url] = self.revised[url] = visit.verdict
+        self.given[url] = self.latest[url] = visit.verdict
         started = time.process_time()
         self._judge.learn(visit)
-        self.revised |= self._judge.revised()
         self.seconds += time.process_time() - started
+
+    def revised(self) -> Revised:
+        started = time.process_time()
+        found = self._judge.revised()
+        self.seconds += time.process_time() - started
+        self.latest.update(found)
+        return found
 
 
 def run(name: str, task: Task, strategy: str, options: Mapping[str, Any]) -> list[str]:
@@ -115,8 +121,8 @@ def run(name: str, task: Task, strategy: str, options: Mapping[str, Any]) -> lis
     crawl = crawl_web(task.web, task.seeds, watched, chosen, task.pages)
     truth = np.array([task.web.page(watched.pages[url]) in task.targets for url in watched.given])
     at_once = np.array([verdict.on_topic for verdict in watched.given.values()])
-    on_topic = np.array([verdict.on_topic for verdict in watched.revised.values()])
-    relevance = np.array([verdict.relevance for verdict in watched.revised.values()])
+    on_topic = np.array([verdict.on_topic for verdict in watched.latest.values()])
+    relevance = np.array([verdict.relevance for verdict in watched.latest.values()])
     area = area_under_recall(crawl.order(task.web.page), task.targets, task.pages)
     brier, auc = float(((relevance - truth) ** 2).mean()), roc_auc(truth, relevance) or 0.0
     figures = [*scores(truth, on_topic), scores(truth, at_once)[2], brier, miscalibration(truth, relevance), auc, area]

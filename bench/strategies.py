@@ -24,7 +24,7 @@ import msgspec
 from measure import TOPIC, WORDS, web
 from msgspec.structs import replace
 
-from lycosa.build import make_frontier
+from lycosa.assembly import make_frontier
 from lycosa.clock import WallClock
 from lycosa.config import Config, Fetch, Scope
 from lycosa.crawl import Crawl

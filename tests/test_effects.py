@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lycosa import config
-from lycosa.build import make_frontier
+from lycosa.assembly import make_frontier
 from lycosa.effects import Jobs
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope

@@ -59,9 +59,7 @@ def write(folder: Path, pages: int = 40) -> Path:
 
 
 def session_on(folder: Path, web: Web, *overrides: str) -> Session:
-    session = Session(folder, overrides)
-    session._run.parts.crawl.fetcher = web
-    return session
+    return Session(folder, overrides, fetcher=lambda parts: web)
 
 
 async def crawl(folder: Path, *overrides: str) -> dict[str, Any]:
@@ -174,8 +172,8 @@ from pathlib import Path
 from test_labels import LABELS, Web, session_on, until
 
 async def main():
-    web, session = Web(), session_on(Path({folder!r}), None)
-    session._run.parts.crawl.fetcher = web
+    web = Web()
+    session = session_on(Path({folder!r}), web)
     await session.start()
     await until(web, 20)
     {killed_in}

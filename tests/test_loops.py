@@ -126,13 +126,12 @@ async def test_a_signal_stops_a_run_and_only_that(tmp_path: Path) -> None:
         async with Server(WEB) as server:
             folder = write(tmp_path / "c", server.port)
             settings, source = config.load(folder)
-            run = Run(folder, settings, source, WallClock())
 
             class Kills:
                 def write(self, visit: object) -> None:
                     os.kill(os.getpid(), signal.SIGTERM)
 
-            run.parts.crawl.sinks = [*run.parts.crawl.sinks, Kills()]
+            run = Run(folder, settings, source, WallClock(), [Kills()])
             summary = await run.run([], lambda summary: None)
         assert run.stopped_by_user
         assert summary["ended"] == "stopped by the user"

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from lycosa import config
 from lycosa.again import next_config
+from lycosa.build import Parts
 from lycosa.cli import app
 from lycosa.lab.answer import Answer
 from lycosa.lab.clock import LabClock
@@ -65,9 +66,12 @@ def folder(path: Path, known: list[str] | None = GOOD, **sections: str) -> Path:
 
 async def crawl(path: Path, web: Web, *overrides: str, watch: Callable[[Run], None] = lambda run: None) -> Any:
     """One run; its last summary."""
-    run = Run(path, *config.load(path, overrides), LabClock())
-    parts = run.parts
-    parts.crawl.fetcher = ReplayFetcher(web, parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
+    clock = LabClock()
+
+    def replay(parts: Parts) -> ReplayFetcher:
+        return ReplayFetcher(web, parts.config.fetch, clock.now, parts.frontier.refuses_hop, parts.db)
+
+    run = Run(path, *config.load(path, overrides), clock, fetcher=replay)
     run.open()
     try:
         watch(run)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from lycosa import config, rejudge
+from lycosa.build import Parts
 from lycosa.judge import JUDGES
 from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
@@ -73,11 +74,12 @@ def write(folder: Path, topic: str, strategy: str = "best-first", options: str =
 
 
 async def crawl(folder: Path, pages: int = 60) -> None:
-    run = Run(folder, *config.load(folder, [f"limits.pages={pages}"]), LabClock())
-    parts = run.parts
-    parts.crawl.fetcher = ReplayFetcher(
-        SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db
-    )
+    clock = LabClock()
+
+    def replay(parts: Parts) -> ReplayFetcher:
+        return ReplayFetcher(SiteWeb(WEB), parts.config.fetch, clock.now, parts.frontier.refuses_hop, parts.db)
+
+    run = Run(folder, *config.load(folder, [f"limits.pages={pages}"]), clock, fetcher=replay)
     await run.run([], lambda summary: None)
 
 

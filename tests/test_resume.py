@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from lycosa import config
+from lycosa.build import Parts
 from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.run import Run
+from lycosa.store.db import CrawlDb
 from lycosa.strategy import rule_base
-from lycosa.types import Lease, Reply
+from lycosa.types import Fetcher, Lease, Reply
 
 WEB = GeneratedWeb(
     pages=300,
@@ -50,15 +52,15 @@ class Killed(Exception):
 class Fragile:
     """Commits at some fetches and dies at one."""
 
-    def __init__(self, inner: Any, run: Run, chance: random.Random, lives: int) -> None:
+    def __init__(self, inner: Any, db: CrawlDb, chance: random.Random, lives: int) -> None:
         self.inner = inner
-        self.run = run
+        self.db = db
         self.chance = chance
         self.left = lives
 
     async def fetch(self, lease: Lease) -> Reply:
         if self.chance.random() < 0.3:
-            self.run._commit(force=True)
+            self.db.commit()
         if self.left == 0:
             raise Killed
         self.left -= 1
@@ -94,10 +96,14 @@ def write(folder: Path, strategy: str, options: str) -> Path:
 
 async def crawl(folder: Path, chance: random.Random | None, lives: int = 1_000_000) -> bool:
     """One run; was it killed?"""
-    run = Run(folder, *config.load(folder), LabClock())
-    parts = run.parts
-    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
-    parts.crawl.fetcher = Fragile(replay, run, chance, lives) if chance else replay
+    clock = LabClock()
+
+    def fetcher(parts: Parts) -> Fetcher:
+        rules, hop = parts.config.fetch, parts.frontier.refuses_hop
+        replay = ReplayFetcher(SiteWeb(WEB), rules, clock.now, hop, parts.db)
+        return Fragile(replay, parts.db, chance, lives) if chance else replay
+
+    run = Run(folder, *config.load(folder), clock, fetcher=fetcher)
     try:
         await run.run([], lambda summary: None)
     except Killed:

@@ -56,9 +56,7 @@ def write(folder: Path, pages: int = 40, more: str = "") -> Path:
 
 
 def session_on(folder: Path, web: Web, *overrides: str) -> Session:
-    session = Session(folder, overrides)
-    session._run.parts.crawl.fetcher = web
-    return session
+    return Session(folder, overrides, fetcher=lambda parts: web)
 
 
 def visited(folder: Path) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from lycosa import build, config
+from lycosa.assembly import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
@@ -73,14 +74,14 @@ class Killed(Exception):
 class Fragile:
     """Commits at any moment between two turns, and dies at one."""
 
-    def __init__(self, inner: Any, run: Run, lives: int) -> None:
-        self.inner, self.run, self.left, self.chance = inner, run, lives, random.Random(lives)
+    def __init__(self, inner: Any, db: CrawlDb, lives: int) -> None:
+        self.inner, self.db, self.left, self.chance = inner, db, lives, random.Random(lives)
 
     async def fetch(self, lease: Lease) -> Any:
         for _ in range(self.chance.randrange(5)):
             await asyncio.sleep(0)
         if self.chance.random() < 0.2:
-            self.run.commit()
+            self.db.commit()
         if self.left == 0:
             raise Killed
         self.left -= 1
@@ -98,10 +99,13 @@ async def test_a_judge_that_waits_has_learned_exactly_what_is_stored(
     limits = "[limits]\npages = 150\n[fetch]\nconcurrency = 8\ndelay_s = 0.0\ndelay_factor = 0.0\n"
     (tmp_path / "crawl.toml").write_text(f"seeds = {WEB.seeds(80)!r}\n{TOPIC}{limits}")
     for left in (lives, 10_000):
-        run = Run(tmp_path, *config.load(tmp_path), LabClock())
-        parts = run.parts
-        replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
-        parts.crawl.fetcher = Fragile(replay, run, left)
+        clock = LabClock()
+
+        def fragile(parts: build.Parts, clock: LabClock = clock, left: int = left) -> Fragile:
+            rules, hop = parts.config.fetch, parts.frontier.refuses_hop
+            return Fragile(ReplayFetcher(SiteWeb(WEB), rules, clock.now, hop, parts.db), parts.db, left)
+
+        run = Run(tmp_path, *config.load(tmp_path), clock, fetcher=fragile)
         try:
             await run.run([], lambda summary: None)
         except Killed:
@@ -145,7 +149,7 @@ class Only:
 async def order(narrow: bool) -> list[str]:
     db, clock, sink = CrawlDb(":memory:").open(), LabClock(), Fetches()
     strategy = STRATEGIES["best-first"]()
-    frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, clock)
+    frontier = make_frontier(db, LAB, Scope(LAB.scope), strategy, clock)
     parts = {
         Frontier: frontier,
         Fetcher: ReplayFetcher(SiteWeb(WEB), LAB.fetch, clock.now, frontier.refuses_hop, None, 0.0),
@@ -174,7 +178,7 @@ async def test_search_results_and_sitemaps_come_first_but_bring_no_money(kind: s
     strategy = STRATEGIES[kind]()
     strategy.prepare(None, Words())
     db = CrawlDb(":memory:").open()
-    frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+    frontier = make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
     crawl = Crawl(frontier, Pages(), Pages(), Words(), strategy, [], content_digest, db.turn)
     crawl.seed([Link("http://seed/", origin=Origin.SEED)])
     hit, sitemap = Link("http://hit/", origin=Origin.SEARCH), Link("http://map/sitemap.xml", origin=Origin.ROBOTS)
@@ -222,7 +226,7 @@ def test_the_pages_of_a_sitemap_are_scored_like_links_of_a_page_that_nobody_judg
         if hasattr(strategy, "prepare"):
             strategy.prepare(Path(), Words())
         db = CrawlDb(":memory:").open()
-        frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+        frontier = make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
         crawl = Crawl(frontier, Pages(), Pages(), Words(), strategy, [], content_digest, db.turn)
         found.append(crawl._scored(visit)[1])
     assert found[0] == found[1]
@@ -247,7 +251,7 @@ class Doubts:
 async def test_what_a_judge_changes_its_mind_about_is_stored_and_counted(tmp_path: Path) -> None:
     db, totals, sink, judge = CrawlDb(tmp_path / "crawl.db").open(), Totals(distinct=True), Fetches(), Doubts()
     strategy: Any = STRATEGIES["best-first"]()
-    frontier = build.make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+    frontier = make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
     store = VisitStore(db, None, totals)
     store.open()
     crawl = Crawl(frontier, Pages(), Pages(), judge, strategy, [totals, store, sink], content_digest, db.turn)

@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from lycosa import __version__, config, plugins, urls
+from lycosa.assembly import Assembly, make_frontier
 from lycosa.crawl import Crawl
-from lycosa.effects import Jobs
 from lycosa.estimate.held_out import HeldOut, leaving_out
 from lycosa.fetch.http import Http
 from lycosa.fetch.network import Network
@@ -22,6 +22,7 @@ from lycosa.fetch.robots import Robots
 from lycosa.fetch.robots_file import sitemaps_of
 from lycosa.fetch.shelf import Shelf
 from lycosa.frontier.durable import DurableFrontier
+from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.judge import JUDGES
 from lycosa.judge.corrected import Corrected
@@ -39,20 +40,35 @@ from lycosa.store.secret import Digests
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Acts, Band, Clock, Deferred, Judge, Link, Origin, Reply, Sink, Strategy, Targets
+from lycosa.types import (
+    Band,
+    Clock,
+    CrawlParser,
+    Deferred,
+    Fetcher,
+    Judge,
+    Link,
+    Origin,
+    Reply,
+    Sink,
+    Strategy,
+    Targets,
+)
 
 
 @dataclasses.dataclass
 class Parts:
-    """A crawl and those of its parts that must be opened, observed and closed."""
+    """Everything the crawl in a folder is made of, including what must be opened, observed and closed."""
 
     folder: Path
     config: config.Config
-    crawl: Crawl
-    frontier: DurableFrontier
+    assembly: Assembly
+    quota: Quota
     db: CrawlDb
     http: Http
     outage: Outage
+    fetcher: Fetcher
+    parser: CrawlParser
     store: VisitStore
     totals: Totals
     judge: Judge  # as described by the topic; the crawl uses it ...
@@ -62,9 +78,23 @@ class Parts:
     outlets: Outlets
     recall: Estimate
 
+    @property
+    def frontier(self) -> DurableFrontier:
+        return self.assembly.frontier
+
+    @property
+    def sinks(self) -> list[Sink]:
+        """The sinks of an ordinary crawl, in the order in which they receive a visit."""
+        return [self.totals, self.store, self.recall, *([self.search] if self.search else []), self.outlets]
+
+    def crawl(self, fetcher: Fetcher, sinks: Sequence[Sink]) -> Crawl:
+        """The crawl, with this fetcher and these sinks."""
+        digests, more = Digests(self.db, content_digest), self.search.more if self.search else None
+        return self.assembly.crawl(self.corrected, fetcher, sinks, self.parser, digests, more)
+
 
 def build(folder: Path, settings: config.Config, source: config.Source, clock: Clock) -> Parts:
-    """All parts of the crawl in a folder; nothing is opened or fetched yet."""
+    """All parts of the crawl in a folder, not yet assembled; nothing is opened or fetched yet."""
     if settings.fetch.proxy and not urls.canonical(settings.fetch.proxy).startswith("http://"):
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is not http://host:port")
     with source.placing():
@@ -72,29 +102,24 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         recall = make_estimate(folder, settings, scope.refuses)
     judge = make_judge(settings, source, recall.held_out)
     strategy = make_strategy(settings, source, judge)
-    parsers = make_parsers(settings)
+    parser = Guarded(make_parsers(settings), folder)
     db = CrawlDb(folder / "crawl.db")
+    at_once = settings.fetch.concurrency == 1  # which makes a crawl reproducible
     corrected = Corrected(judge)
-    corrected.connect(db, at_once=settings.fetch.concurrency == 1)
-    frontier = make_frontier(db, settings, scope, strategy, clock)
+    corrected.connect(db, at_once)
+    totals = Totals(distinct=True)
+    quota = Quota(settings.limits, totals, recall.reached)
+    assembly = Assembly(db, settings, scope, strategy, clock, quota, at_once)
+    frontier = assembly.frontier
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))
     fetcher = make_fetcher(outage, db, settings, frontier, clock)
-    totals = Totals(distinct=True)
     store = VisitStore(db, _warc(folder, settings.store), totals)
-    sinks: list[Sink] = [totals, store, recall]
     targets = strategy if isinstance(strategy, Targets) else None
     search = make_search(settings, source, db, frontier, targets, clock)
-    if search:
-        sinks.append(search)
     outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
-    sinks.append(outlets)
-    jobs = Jobs(at_once=settings.fetch.concurrency == 1)  # which makes a crawl reproducible
-    frontier.expect_scores(jobs.is_under_way)
-    guarded, digests = Guarded(parsers, folder), Digests(db, content_digest)
-    crawl = Crawl(frontier, fetcher, guarded, corrected, strategy, sinks, digests, db.turn, jobs)
     kept = store, totals, judge, corrected, strategy, search, outlets, recall
-    return Parts(folder, settings, crawl, frontier, db, http, outage, *kept)
+    return Parts(folder, settings, assembly, quota, db, http, outage, fetcher, parser, *kept)
 
 
 def judges() -> Plugins:
@@ -160,16 +185,6 @@ def make_strategy(settings: config.Config, source: config.Source, judge: Judge) 
     return strategy
 
 
-def make_frontier(
-    db: CrawlDb, settings: config.Config, scope: Scope, strategy: Strategy, clock: Clock
-) -> DurableFrontier:
-    """A frontier connected to the strategy."""
-    frontier = DurableFrontier(db, settings, scope, strategy, clock)
-    if isinstance(strategy, Acts):
-        frontier.apply(strategy.connect(frontier.view))
-    return frontier
-
-
 def make_search(
     settings: config.Config,
     source: config.Source,
@@ -191,9 +206,7 @@ def make_search(
         )
         site = site_of(rules, settings.scope.domains, settings.scope.hosts)
     ledger = Ledger(engine, db, rules, clock, lambda: frontier.paused)
-    step = SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, targets, site)
-    frontier.ask_for_more(step.more)
-    return step
+    return SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, targets, site)
 
 
 def _plugged_engine(rules: Search, source: config.Source) -> Engine | None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -37,7 +38,7 @@ from lycosa.types import (
 _UNJUDGED = Verdict(0.5, on_topic=True)  # the verdict on a sitemap: what its pages are about is unknown
 
 
-@dataclass
+@dataclass(frozen=True)
 class Crawl:
     """A crawl, ready to run; the only class that knows all stages."""
 
@@ -53,11 +54,19 @@ class Crawl:
     bodies: dict[str, str] = field(default_factory=dict)  # from the digest of each body to the URL it was first seen at
     judging: Judging = field(default_factory=Judging)
 
-    def __post_init__(self) -> None:
-        """Detect the optional capabilities once: isinstance() is slow for protocols."""
-        self._learns = self.judge if isinstance(self.judge, Learns) else None
-        self._revises = self.judge if isinstance(self.judge, Revises) else None
-        self._acts = self.strategy if isinstance(self.strategy, Acts) else None
+    # the optional capabilities are detected once: isinstance() is slow for protocols
+
+    @cached_property
+    def _learns(self) -> Learns | None:
+        return self.judge if isinstance(self.judge, Learns) else None
+
+    @cached_property
+    def _revises(self) -> Revises | None:
+        return self.judge if isinstance(self.judge, Revises) else None
+
+    @cached_property
+    def _acts(self) -> Acts | None:
+        return self.strategy if isinstance(self.strategy, Acts) else None
 
     async def run(self, seeds: Sequence[Link], workers: int) -> None:
         """Run until the frontier is exhausted or a limit is reached."""

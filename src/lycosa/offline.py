@@ -78,13 +78,7 @@ def apply_labels(folder: Path) -> int:
     settings, source = config.load(folder)
     with lock(folder):
         run = Run(folder, settings, source, WallClock())
-        run.open()
-        try:
-            run.parts.frontier.ended = run.parts.db.get("ended")  # keep the reason for the end of the last run
-            run.commit()
-        finally:
-            run.close()
-    return run.relabelled
+        return run.relabel()
 
 
 @contextlib.contextmanager

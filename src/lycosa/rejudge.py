@@ -18,7 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import config, recalling
-from lycosa.build import build, make_frontier, make_scope
+from lycosa.assembly import make_frontier
+from lycosa.build import build, make_scope
 from lycosa.clock import WallClock
 from lycosa.errors import StateError, plugin_error
 from lycosa.frontier.status import Outlook
@@ -88,9 +89,7 @@ class Replay:
         self.folder = folder
         self.parts = parts = build(folder, settings, source, clock)
         self._clock = clock
-        parts.crawl.fetcher = self
-        not_now = (parts.totals, parts.store, parts.search, parts.outlets)
-        parts.crawl.sinks = [self, *(sink for sink in parts.crawl.sinks if sink not in not_now)]
+        self._crawl = parts.crawl(self, [self, parts.recall])
 
     async def fetch(self, lease: Lease) -> Reply:
         return replace(self._now.reply, link=lease.link)
@@ -132,7 +131,7 @@ class Replay:
             parts.judge.load(msgspec.json.decode(given))
         parts.corrected.teach(labels.answers(parts.db))
         found = [*before.starts(parts.db)]
-        await parts.crawl.run([start.link for start in found if start.link.origin == Origin.SEED], workers=0)
+        await self._crawl.run([start.link for start in found if start.link.origin == Origin.SEED], workers=0)
         for start in found:
             if start.link.origin != Origin.SEED:
                 parts.frontier.push([start.link], [start.score], start.band)
@@ -149,7 +148,7 @@ class Replay:
                 lists.begin_list(sorted((frontier.score(one.reply.link) for one in several), reverse=True))
             for self._now in several:
                 link = self._now.reply.link
-                parts.crawl.take(await parts.crawl.visit(frontier.lease(link)))
+                self._crawl.take(await self._crawl.visit(frontier.lease(link)))
                 done += 1
                 watch(done, total)
                 await asyncio.sleep(0)  # lets Ctrl-C take effect
@@ -160,7 +159,7 @@ class Replay:
         parts, db = self.parts, self.parts.db
         parts.corrected.teach(labels.answers(db))  # some labelled pages may have come after it last learned
         if revised := parts.corrected.revised():
-            parts.crawl.spread(revised)
+            self._crawl.spread(revised)
         before.restore_hosts(db)
         db.put("list", "")
         for name, part in (("judge", parts.judge), ("strategy", parts.strategy)):
@@ -174,7 +173,7 @@ class Replay:
         loaded.load()
         loaded.refused.update(parts.frontier.refused)
         ended = db.get("ended")
-        loaded.ended = "judged again" if ended == "frontier empty" and loaded.waiting() else ended
+        loaded.stop("judged again" if ended == "frontier empty" and loaded.waiting() else ended)
         db.put("ended", loaded.ended)
         db.put("refused", msgspec.json.encode(loaded.refused).decode())
         db.put("outlook", msgspec.json.encode(loaded.outlook()).decode())

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+import numpy.ma  # noqa: F401 - numpy imports it when a judge first needs it, and then there may be no descriptor left
 from msgspec.structs import replace
 
 from lycosa import config, recalling
 from lycosa.build import Parts, build
 from lycosa.errors import PluginError
-from lycosa.frontier.limits import Quota
 from lycosa.frontier.status import Outlook, status_of
 from lycosa.outcomes import may_pass
 from lycosa.output.recent import Recent
@@ -23,8 +23,9 @@ from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
 from lycosa.store import labels, orders, retry, visited
 from lycosa.summary import summarise, write_summary
-from lycosa.types import BadInput, Band, Clock, Link, Origin, Sink, Stateful
+from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Origin, Sink, Stateful
 
+MakeFetcher = Callable[[Parts], Fetcher]
 COMMIT_EVERY_S = 0.5
 SUMMARY_EVERY_S = 1.0
 
@@ -39,15 +40,17 @@ class Run:
         source: config.Source,
         clock: Clock,
         sinks: Sequence[Sink] = (),
+        fetcher: MakeFetcher = lambda parts: parts.fetcher,
     ) -> None:
+        """`sinks` receive each visit after the crawl's own; `fetcher` may wrap or replace the crawl's own fetcher."""
         self.folder = folder
         self.clock = clock
-        self.parts: Parts = build(folder, settings, source, clock)
+        self.parts = build(folder, settings, source, clock)
         self.skipped: list[str] = []  # invalid seeds, and why
         self.stopped_by_user = False
-        self.relabelled = 0  # verdicts reversed by labels given since the last run
+        self._relabelled = 0  # verdicts reversed by labels given since the last run
         self._recent = Recent()
-        self.parts.crawl.sinks = [*self.parts.crawl.sinks, self._recent, *sinks]
+        self.engine = self.parts.crawl(fetcher(self.parts), [*self.parts.sinks, self._recent, *sinks])
         self._retried: list[retry.Failure] = []
         self._seeds: list[Link] = []
         self._crawling: asyncio.Future[None] | None = None
@@ -127,7 +130,7 @@ class Run:
         self._seeds += [
             Link(url, origin=Origin.SEED) for url in dict.fromkeys(found) if url not in refused and url not in before
         ]
-        self.parts.crawl.seed(self._seeds)  # all of them: the score of a seed may depend on their number
+        self.engine.seed(self._seeds)  # all of them: the score of a seed may depend on their number
         refused |= {url: "host-closed" for url in found if url not in refused and not frontier.knows(Link(url))}
         self.parts.recall.give_away(found)
         orders.add_seeds(db, [url for url in found if url not in refused])
@@ -165,13 +168,23 @@ class Run:
         self._commit(force=True)
         return flipped
 
+    def relabel(self) -> int:
+        """Judge all stored pages with the labels given since the last run, without crawling; return the number of
+        reversed verdicts. The reason why the last run ended is kept."""
+        self.open()
+        try:
+            self.parts.frontier.stop(self.parts.db.get("ended"))
+            self._commit(force=True)
+        finally:
+            self.close()
+        return self._relabelled
+
     def _teach(self) -> int:
         """Pass all labels to the judge, and notify everyone of the revised verdicts."""
-        crawl, corrected = self.parts.crawl, self.parts.corrected
-        corrected.flipped_ = 0
+        corrected = self.parts.corrected
         corrected.teach(labels.answers(self.parts.db))
         if revised := corrected.revised():
-            crawl.spread(revised)
+            self.engine.spread(revised)
         return corrected.flipped_
 
     def _read_seeds(self, extra: Sequence[str]) -> list[Link]:
@@ -197,21 +210,19 @@ class Run:
         parts.totals.load(db)
         parts.store.open()
         parts.outlets.open(self.folder)
-        parts.crawl.bodies.update(visited.first_bodies(db))
+        self.engine.bodies.update(visited.first_bodies(db))
         self._reopen(seeds, retry_failed)
         parts.frontier.load()
         parts.outage.remember(visited.last_answered(db))
         parts.outage.when_nobody_answers(lambda why: self.stop(why, by_user=False))
         if parts.search:
             parts.search.load(db)
-        reached = parts.recall.reached
-        self._quota = Quota(parts.config.limits, parts.totals, self._spent_s, self._started_at, reached)
-        parts.frontier.limit(self._quota)
+        parts.quota.begin(self._started_at, self._spent_s)
         for name, part in self._stateful():
             if state := db.get(f"state:{name}"):
                 part.load(msgspec.json.decode(state))
         with db.turn():
-            self.relabelled = self._teach()
+            self._relabelled = self._teach()
         self._committed = -1
         parts.frontier.refused.update(msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]))
         db.before_commit.append(self._write_state)
@@ -286,9 +297,9 @@ class Run:
 
     async def _work(self, watch: Callable[[dict[str, Any]], None]) -> None:
         limits = self.parts.config.limits
-        crawling = asyncio.ensure_future(self.parts.crawl.run(self._seeds, self.parts.config.fetch.concurrency))
+        crawling = asyncio.ensure_future(self.engine.run(self._seeds, self.parts.config.fetch.concurrency))
         self._crawling = crawling
-        if (deadline := self._quota.deadline) is not None:
+        if (deadline := self.parts.quota.deadline) is not None:
             reason = f"limit of {limits.seconds:g} seconds"
             timer = self.clock.call_at(deadline, lambda: self.stop(reason, by_user=False))
             crawling.add_done_callback(lambda _: timer.cancel())

@@ -1,4 +1,4 @@
-"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, events. Other code does not need to know its parts.
+"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, label, events. Other code need not know its parts.
 
 The command line, notebooks and other processes use this to control a crawl. Use one session for one run of a folder.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa import __version__, config, urls
-from lycosa.build import Parts, make_scope
+from lycosa.build import make_scope
 from lycosa.clock import WallClock
 from lycosa.control import Door, Place, Request
 from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
@@ -21,7 +21,7 @@ from lycosa.frontier.scope import Scope
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.process import loop_runner, on_signals
-from lycosa.run import Run, lock
+from lycosa.run import MakeFetcher, Run, lock
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
 from lycosa.store.labels import CHOSEN
@@ -36,8 +36,16 @@ _CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READO
 class Session:
     """One run of a crawl folder."""
 
-    def __init__(self, folder: Path | str, overrides: Sequence[str] = (), clock: Clock | None = None) -> None:
-        """`overrides`: keys of crawl.toml for this run, as "section.key=value"."""
+    def __init__(
+        self,
+        folder: Path | str,
+        overrides: Sequence[str] = (),
+        clock: Clock | None = None,
+        sinks: Sequence[Sink] = (),
+        fetcher: MakeFetcher = lambda parts: parts.fetcher,
+    ) -> None:
+        """`overrides`: keys of crawl.toml for this run, as "section.key=value"; `sinks`: more receivers of each visit;
+        `fetcher`: wraps or replaces the fetcher of the crawl."""
         settings, source = config.load(Path(folder), overrides)
         self.folder = source.path.parent
         self._settings = settings
@@ -45,8 +53,8 @@ class Session:
         self._log = CrawlLog(self.folder, settings.store.log_visits)
         self._task: asyncio.Task[dict[str, Any]] | None = None
         self._opened = asyncio.Event()
-        sinks: list[Sink] = [self._listeners, self._log]
-        self._run = Run(self.folder, settings, source, clock or WallClock(), sinks)
+        receivers: list[Sink] = [self._listeners, self._log, *sinks]
+        self._run = Run(self.folder, settings, source, clock or WallClock(), receivers, fetcher)
 
     # -- life cycle
     # -------------------------------------------------------------------------------------------------------
@@ -124,7 +132,7 @@ class Session:
         parts = self._run.parts
         found = plugin_error(error, {"judge": parts.judge, "strategy": parts.strategy}, self._log.path)
         expected = isinstance(error, LycosaError) and not found
-        _log.error("%s", error if expected else found or "the crawl broke off", exc_info=None if expected else error)
+        _log.error("%s", error if expected else found or "the crawl failed", exc_info=None if expected else error)
         return found
 
     # -- public methods
@@ -139,11 +147,6 @@ class Session:
         if not self._opened.is_set():
             return "new"
         return "paused" if frontier.paused else "crawling"
-
-    @property
-    def parts(self) -> Parts:
-        """The parts of the crawl, for code that adds to them before it starts."""
-        return self._run.parts
 
     @property
     def skipped(self) -> list[str]:

@@ -1,5 +1,6 @@
 """A topic outside a crawl: load it, prepare it, try it on pages, test it. Shared by the command line and the API."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -37,6 +38,13 @@ def make(settings: config.Config, source: config.Source) -> Topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     judge = build.make("topic", build.judges(), settings.topic, source)
     return Topic(judge, str(settings.topic["kind"]), source.path.parent, settings, source)
+
+
+def with_target(topic: Topic, target: Sequence[str]) -> Topic:
+    """The same topic, not prepared, with these labels as its target; itself if it has no target or none is given."""
+    if not target or not hasattr(topic.judge, "recipe"):
+        return topic
+    return topic._replace(judge=dataclasses.replace(topic.judge, target=list(target)))
 
 
 def prepare(topic: Topic, read: ReadPages) -> None:
@@ -82,7 +90,7 @@ def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") ->
     pages, colon, labels = on.rpartition(":")
     source = Source(Path(pages), Path(labels)) if colon else Source(Path(on))
     if not source.pages.exists() or not (colon or source.pages.is_dir()):
-        raise BadInput(f"{option} {on}: neither WARC:LABELS nor a folder with one sub-folder a label")
+        raise BadInput(f"{option} {on}: neither WARC:LABELS nor a folder with one sub-folder per label")
     for _, label, page in labelled_pages(source, read, nested=topic.kind == "taxonomy"):
         yield label, page
 

@@ -55,6 +55,14 @@ def test_train_and_test(examples: Path) -> None:
     assert topic.test(on=examples / "pages").target.recall == 1.0
 
 
+def test_another_target_counts_for_a_topic_that_has_judged_before(examples: Path) -> None:
+    topic = Topic.open(examples)
+    assert topic.test(on=examples / "pages").target.recall == 1.0
+    report = topic.test(on=examples / "pages", target=["other"])
+    assert report.target.recall == 1.0
+    assert report.target.precision == 1.0
+
+
 def test_a_topic_that_is_not_trained_is_tested_on_labelled_pages(examples: Path) -> None:
     topic = Topic("keywords", words=["lighthouse", "lamp", "keeper"])
     labels = sorted(path.name for path in (examples / "pages").iterdir() if path.is_dir())

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from lycosa import build, config, contract, plugins
+from lycosa import config, contract, plugins
+from lycosa.assembly import make_frontier
 from lycosa.contract import check_engine, check_fetcher, check_frontier, check_parser, check_sink
 from lycosa.contract.samples import web
 from lycosa.fetch.redirects import Redirects
@@ -274,7 +275,7 @@ class Frontiers:
 
     def make(self) -> Any:
         self.databases.append(CrawlDb(":memory:").open())
-        return build.make_frontier(self.databases[-1], LAB, Scope(LAB.scope), STRATEGIES["best-first"](), LabClock())
+        return make_frontier(self.databases[-1], LAB, Scope(LAB.scope), STRATEGIES["best-first"](), LabClock())
 
 
 def test_the_frontier() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from lycosa import config, urls
-from lycosa.build import make_fetcher, make_frontier
+from lycosa.assembly import make_frontier
+from lycosa.build import make_fetcher
 from lycosa.clock import WallClock
 from lycosa.fetch import outage
 from lycosa.fetch.outage import Outage

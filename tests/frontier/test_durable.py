@@ -22,12 +22,17 @@ Merge = Callable[[float, float], float]
 
 
 def make(
-    clock: Any, path: Path | str = ":memory:", merge: Merge = max, scope: dict[str, Any] | None = None, **fetch: Any
+    clock: Any,
+    path: Path | str = ":memory:",
+    merge: Merge = max,
+    scope: dict[str, Any] | None = None,
+    quota: Quota | None = None,
+    **fetch: Any,
 ) -> DurableFrontier:
     db = CrawlDb(path).open()
     rules = config.Scope(**(scope or {}))
     settings = config.Config(fetch=config.Fetch(**{"delay_s": 1.0, "focus": 0.0, **fetch}), scope=rules)
-    frontier = DurableFrontier(db, settings, Scope(rules), SimpleNamespace(merge=merge), clock)
+    frontier = DurableFrontier(db, settings, Scope(rules), SimpleNamespace(merge=merge), clock, quota)
     frontier.load()
     return frontier
 
@@ -191,9 +196,8 @@ async def test_a_redirect_waits_for_its_new_host(clock: Any) -> None:
 
 
 async def test_the_page_limit_is_exact_with_requests_in_flight(clock: Any) -> None:
-    frontier = make(clock, delay_s=0.0)
     counts = SimpleNamespace(pages=0, relevant=0, duplicates=0)
-    frontier.limit(Quota(config.Limits(pages=2), counts, 0.0, clock.now()))
+    frontier = make(clock, quota=Quota(config.Limits(pages=2), counts), delay_s=0.0)
     push(frontier, *((f"http://{host}/", 1.0) for host in "abcd"))
     first, second = await take(frontier, clock), await take(frontier, clock)
     assert first
@@ -210,8 +214,8 @@ async def test_the_page_limit_is_exact_with_requests_in_flight(clock: Any) -> No
 
 
 async def test_the_time_limit_wakes_who_waits(clock: Any) -> None:
-    frontier = make(clock, delay_s=100.0)
-    frontier.limit(Quota(config.Limits(seconds=10, pages=0), SimpleNamespace(pages=0, relevant=0), 4.0, clock.now()))
+    quota = Quota(config.Limits(seconds=10, pages=0), SimpleNamespace(pages=0, relevant=0)).begin(clock.now(), 4.0)
+    frontier = make(clock, quota=quota, delay_s=100.0)
     push(frontier, ("http://a/1", 1.0), ("http://a/2", 1.0))
     first = await take(frontier, clock)
     assert first

@@ -23,8 +23,8 @@ GOOD, BAD = [f"http://good/{n}" for n in range(40)], [f"http://bad{n}/" for n in
 def make(clock: Any, focused: float, pages: int = 100, db: CrawlDb | None = None) -> DurableFrontier:
     settings = config.Config(fetch=config.Fetch(delay_s=1.0, focus=focused))
     given = db or CrawlDb(":memory:").open()
-    frontier = DurableFrontier(given, settings, Scope(config.Scope()), SimpleNamespace(merge=max), clock)
-    frontier.limit(Quota(config.Limits(pages=pages), Totals(), 0.0, clock.now()))
+    quota = Quota(config.Limits(pages=pages), Totals())
+    frontier = DurableFrontier(given, settings, Scope(config.Scope()), SimpleNamespace(merge=max), clock, quota)
     frontier.load()
     return frontier
 

@@ -1,6 +1,7 @@
 """The order of a host's queue is exact: highest score first, first found first among equals."""
 
 from array import array
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,10 @@ from lycosa.frontier.queue import HostQueue
 from lycosa.types import Band
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 0.5000001, 1.0, 1e9])
+
+
+def all_of(ids: Sequence[int], rank: int) -> list[int]:
+    return list(ids)
 
 
 def drain(queue: HostQueue, scores: dict[int, float]) -> list[int]:
@@ -25,10 +30,13 @@ def drain(queue: HostQueue, scores: dict[int, float]) -> list[int]:
 
 
 def push(queue: HostQueue, scores: dict[int, float], score: float, ids: list[int]) -> None:
+    def among(ids: Sequence[int], rank: int) -> list[int]:
+        return [number for number in ids if rank_of(scores[number]) == rank]
+
     moved = scores.keys() & set(ids)
     scores.update(dict.fromkeys(ids, score))
     if moved:
-        queue.move(rank_of(score), array("I", sorted(ids)), lambda number, rank: rank_of(scores[number]) == rank)
+        queue.move(rank_of(score), array("I", sorted(ids)), among)
     else:
         queue.push(rank_of(score), array("I", sorted(ids)))
 
@@ -68,7 +76,7 @@ def test_scores_that_change_often_do_not_fill_the_memory() -> None:
     queue, scores = HostQueue(), {}
     for step in range(20_000):
         push(queue, scores, float(step), [step % 10 + 1])
-    assert len(queue.waiting(lambda number, rank: True)) <= 10
+    assert len(queue.waiting(all_of)) <= 10
     assert len(queue._heap) <= 30
     assert drain(queue, scores) == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
 
@@ -108,6 +116,6 @@ def test_runs_that_meet_lose_nobody() -> None:
     queue, scores = HostQueue(), {}
     for ids in ([1, 4, 6], [3, 4, 5], [3, 4, 5], [4, 7]):
         push(queue, scores, 0.5, ids)
-    assert queue.waiting(lambda number, rank: True) == {1, 3, 4, 5, 6, 7}
+    assert queue.waiting(all_of) == {1, 3, 4, 5, 6, 7}
     queue.scale(2.0, Band.LISTED)
     assert drain(queue, dict.fromkeys(scores, 1.0)) == [1, 3, 4, 5, 6, 7]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa import config, urls
-from lycosa.build import make_frontier
+from lycosa.assembly import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.frontier.scope import Scope
 from lycosa.lab.answer import Answer

@@ -5,6 +5,7 @@ import numpy as np
 
 from lycosa.judge import company, hashed_words
 from lycosa.judge.company import PLACES, Company
+from lycosa.judge.hashed_words import places_of
 
 STRONG, WEAK = "spinneret web orb silk venom".split(), "budget tax vote party senate".split()
 
@@ -12,13 +13,13 @@ STRONG, WEAK = "spinneret web orb silk venom".split(), "budget tax vote party se
 def taught(pages: int = 10) -> Company:
     found = Company(own=["spider"])
     for number in range(pages):
-        found.add(found.places([*STRONG, f"one{number}", "page"]), True)
-        found.add(found.places([*WEAK, f"two{number}", "page"]), False)
+        found.add(places_of([*STRONG, f"one{number}", "page"]), True)
+        found.add(places_of([*WEAK, f"two{number}", "page"]), False)
     return found
 
 
 def of(judge: Company, text: str) -> float | None:
-    return judge.of(judge.places(text.split()))
+    return judge.of(places_of(text.split()))
 
 
 def test_it_tells_the_words_of_strong_pages_from_those_of_weak_ones() -> None:
@@ -35,12 +36,18 @@ def test_it_says_nothing_before_it_has_seen_some_pages_and_of_words_it_does_not_
 
 
 def test_the_topics_own_words_and_stop_words_do_not_count() -> None:
-    assert not len(Company(own=["spider"]).places(["spiders", "the", "of", "2024"]))
+    assert not len(places_of(["the", "of", "2024"]))
+    found = Company(own=["spider"])
+    for _ in range(10):
+        found.add(places_of(["spiders", "silk"]), True)
+        found.add(places_of(["tax"]), False)
+    assert of(found, "spider") is None
+    assert of(found, "spider silk") == of(found, "silk")
 
 
 def test_of_a_long_page_a_sample_is_looked_at() -> None:
     long = [f"word{number}" for number in range(100_000)]
-    assert len(Company().places(long)) <= hashed_words.MOST_WORDS + 1
+    assert len(places_of(long)) <= hashed_words.MOST_WORDS + 1
 
 
 def test_it_is_saved_in_a_few_kilobytes_and_goes_on() -> None:
@@ -49,8 +56,8 @@ def test_it_is_saved_in_a_few_kilobytes_and_goes_on() -> None:
     assert len(state) < 20_000
     other.load(msgspec.json.decode(state))
     assert of(other, "silk page tax orb") == of(one, "silk page tax orb")
-    other.add(other.places(["silk"]), False)
-    one.add(one.places(["silk"]), False)
+    other.add(places_of(["silk"]), False)
+    one.add(places_of(["silk"]), False)
     assert other.save() == one.save()
 
 

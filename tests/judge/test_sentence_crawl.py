@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lycosa import config
+from lycosa.build import Parts
 from lycosa.cli.topic import app
 from lycosa.judge import sentence
 from lycosa.lab.clock import LabClock
@@ -17,7 +18,8 @@ from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
 from lycosa.rejudge import rejudge_folder
 from lycosa.run import Run
-from lycosa.types import BadInput, Link, Reply
+from lycosa.store.db import CrawlDb
+from lycosa.types import BadInput, Fetcher, Link, Reply
 
 WEB = GeneratedWeb(pages=300, hosts=12, seed=4, text=Text(size_bytes=(800, 2_000)), links=Links(count=(5, 15)))
 PAGES = 120
@@ -36,12 +38,12 @@ class Killed(Exception):
 class Fragile:
     """Commits at some fetches and dies at one."""
 
-    def __init__(self, inner: Any, run: Run, chance: random.Random, lives: int) -> None:
-        self.inner, self.run, self.chance, self.left = inner, run, chance, lives
+    def __init__(self, inner: Any, db: CrawlDb, chance: random.Random, lives: int) -> None:
+        self.inner, self.db, self.chance, self.left = inner, db, chance, lives
 
     async def fetch(self, link: Link) -> Reply:
         if self.chance.random() < 0.3:
-            self.run.commit()
+            self.db.commit()
         if self.left == 0:
             raise Killed
         self.left -= 1
@@ -60,10 +62,14 @@ def write(folder: Path, text: str = "Planets, galaxies and the telescopes of ast
 
 async def crawl(folder: Path, chance: random.Random | None = None, lives: int = 1_000_000) -> bool:
     """One run; was it killed?"""
-    run = Run(folder, *config.load(folder), LabClock())
-    parts = run.parts
-    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
-    parts.crawl.fetcher = Fragile(replay, run, chance, lives) if chance else replay
+    clock = LabClock()
+
+    def fetcher(parts: Parts) -> Fetcher:
+        rules, hop = parts.config.fetch, parts.frontier.refuses_hop
+        replay = ReplayFetcher(SiteWeb(WEB), rules, clock.now, hop, parts.db)
+        return Fragile(replay, parts.db, chance, lives) if chance else replay
+
+    run = Run(folder, *config.load(folder), clock, fetcher=fetcher)
     try:
         await run.run([], lambda summary: None)
     except Killed:

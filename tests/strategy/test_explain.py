@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from lycosa import config
+from lycosa.build import Parts
 from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
@@ -70,10 +71,13 @@ def write(folder: Path, strategy: str, topic: str) -> Path:
 
 
 async def crawl(folder: Path, pages: int) -> None:
-    run = Run(folder, *config.load(folder, [f"limits.pages={pages}"]), LabClock())
-    parts = run.parts
-    replay = ReplayFetcher(SiteWeb(WEB), parts.config.fetch, run.clock.now, parts.frontier.refuses_hop, parts.db)
-    parts.crawl.fetcher = Unhurried(replay)
+    clock = LabClock()
+
+    def unhurried(parts: Parts) -> Unhurried:
+        rules, hop = parts.config.fetch, parts.frontier.refuses_hop
+        return Unhurried(ReplayFetcher(SiteWeb(WEB), rules, clock.now, hop, parts.db))
+
+    run = Run(folder, *config.load(folder, [f"limits.pages={pages}"]), clock, fetcher=unhurried)
     await run.run([], lambda summary: None)
 
 

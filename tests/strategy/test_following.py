@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.build import make_frontier
+from lycosa.assembly import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lycosa import config
-from lycosa.build import make_frontier
+from lycosa.assembly import make_frontier
 from lycosa.crawl import Crawl
 from lycosa.effects import Jobs
 from lycosa.frontier.scope import Scope
@@ -54,10 +54,9 @@ async def crawl(
 ) -> list[str]:
     db = CrawlDb(":memory:").open()
     settings = config.Config(fetch=config.Fetch(delay_s=0.0, focus=0.0))
-    frontier = make_frontier(db, settings, Scope(config.Scope()), strategy, clock)
-    strategy.prepare(Path(), None)
     toy, jobs = Toy(web), Jobs(at_once)
-    frontier.expect_scores(jobs.is_under_way)
+    frontier = make_frontier(db, settings, Scope(config.Scope()), strategy, clock, jobs=jobs)
+    strategy.prepare(Path(), None)
     loop = Crawl(frontier, toy, toy, toy, strategy, [toy, *more], lambda body: body.decode(), db.turn, jobs)
     await loop.run([Link(seed, origin=Origin.SEED)], workers=1)
     return toy.order
@@ -206,10 +205,9 @@ async def visited(strategy: OntologyStrategy, delay_s: float, workers: int) -> l
     """A crawl of many hosts by many workers, on the clock of the lab."""
     db = CrawlDb(":memory:").open()
     settings = config.Config(fetch=config.Fetch(delay_s=delay_s, delay_factor=0.0))
-    frontier = make_frontier(db, settings, Scope(settings.scope), strategy, LabClock())
-    strategy.prepare(Path(), None)
     toy, seen, jobs = Toy(MANY), Seen(), Jobs(at_once=False)
-    frontier.expect_scores(jobs.is_under_way)
+    frontier = make_frontier(db, settings, Scope(settings.scope), strategy, LabClock(), jobs=jobs)
+    strategy.prepare(Path(), None)
     crawl = Crawl(frontier, toy, toy, toy, strategy, [seen], lambda body: body.decode(), db.turn, jobs)
     await crawl.run([Link("http://a/S", origin=Origin.SEED)], workers)
     assert frontier.ended == "frontier empty"

@@ -8,7 +8,7 @@ from typing import Any
 
 from lycosa import config
 from lycosa.api.written import overrides
-from lycosa.crawl import Crawl
+from lycosa.build import Parts
 from lycosa.run import lock
 from lycosa.session import Session, naming_state
 from lycosa.types import Deferred, Fetcher, Lease, Reply, Visit
@@ -32,9 +32,10 @@ async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | Non
     """Crawl until it ends or is cancelled; no signal handlers or process settings are changed."""
     found = config.load(folder, plan.overrides)[1].path.parent
     with lock(found), naming_state(folder):
-        session = Session(folder, plan.overrides)
         if live:
-            live.join(session.parts.crawl)
+            session = Session(folder, plan.overrides, sinks=[live], fetcher=live.around)
+        else:
+            session = Session(folder, plan.overrides)
         return await session.run(plan.seeds, watch or (lambda summary: None), plan.retry_failed)
 
 
@@ -66,9 +67,10 @@ class Live:
         self._room.set()
         self._fetcher: Fetcher
 
-    def join(self, crawl: Crawl) -> None:
-        self._fetcher, crawl.fetcher = crawl.fetcher, self
-        crawl.sinks = [*crawl.sinks, self]
+    def around(self, parts: Parts) -> "Live":
+        """Take the place of the crawl's fetcher."""
+        self._fetcher = parts.fetcher
+        return self
 
     async def fetch(self, lease: Lease) -> Reply | Deferred:
         await self._room.wait()

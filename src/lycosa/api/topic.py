@@ -26,7 +26,7 @@ class Topic:
     ```
 
     Args:
-        kind: `keywords`, `examples`, `taxonomy`, `ontology`, `tids`, or the kind of an installed plug-in.
+        kind: `keywords`, `examples`, `taxonomy`, `ontology`, `sentence`, `tids`, or the kind of an installed plug-in.
         folder: The folder that paths in the options are relative to, and where `train` writes its model.
         options: The other keys of the section.
     """
@@ -91,8 +91,9 @@ class Topic:
             folds: The number of folds of the cross-validation.
             seed: Random seed of the split into folds.
         """
-        if target and hasattr(self._topic.judge, "recipe"):
-            self._topic.judge.target = list(target)
+        tested = topics.with_target(self._topic, target)
+        if tested is not self._topic:
+            self._topic, self._ready = tested, False
         results = self._judged_on(str(on)) if on else self._cross_validated(folds, seed)
         if not results:
             raise BadInput(f"on {on}: no labelled pages found")

@@ -40,6 +40,7 @@ from lycosa.topics import (
     recall,
     targets,
     with_labels,
+    with_target,
 )
 from lycosa.types import BadInput, Page, Reply, Verdict
 
@@ -106,9 +107,7 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Show precision, recall, F1 and ROC AUC for each label and the confusion matrix, and write a plot."""
-    topic = load(path)
-    if target and hasattr(topic.judge, "recipe"):
-        topic.judge.target = target
+    topic = with_target(load(path), target or [])
     with topic.source.placing(), _progress() as progress:
         results = list(_on(topic, on, progress) if on else _folds(topic, folds, seed, progress))
     if not results:

@@ -23,7 +23,8 @@ from lycosa.urls import hostname
 READ = 400  # words read per page: enough to see what it is about
 KEPT = 40  # the most frequent of them
 EARLY = 50  # the first relevant pages
-BLOCK = 25  # relevant pages between two checks
+BLOCK = 25  # relevant pages between two checks ...
+READ_EVERY = 3  # ... of which every third is read
 LEAST_BLOCKS, MOST_BLOCKS = 2, 4  # blocks that make up the recent pages
 UNLIKE = 0.35  # similarity below which it is drift
 NOTHING_LEFT = 0.1  # the same if a move to another site may explain it
@@ -42,12 +43,16 @@ class Side(Struct):
     relevance: float = 0.0  # sum
     words: dict[str, int] = {}
     hosts: dict[str, int] = {}
+    read: int = 0  # pages whose words were counted
 
-    def add(self, visit: Visit) -> None:
+    def add(self, visit: Visit, reads: bool = True) -> None:
+        """Add a page; unless it `reads`, its words are not counted, since that takes most of the time."""
         self.pages += 1
         self.relevance += visit.verdict.relevance
-        for word in frequent_words(visit.page):
-            self.words[word] = self.words.get(word, 0) + 1
+        if reads:
+            self.read += 1
+            for word in frequent_words(visit.page):
+                self.words[word] = self.words.get(word, 0) + 1
         host = hostname(visit.reply.url or visit.reply.link.url)
         self.hosts[host] = self.hosts.get(host, 0) + 1
 
@@ -57,10 +62,16 @@ class Side(Struct):
 
     def halve(self) -> None:
         self.pages //= 2
+        self.read //= 2
         self.words = {word: count // 2 for word, count in self.words.items() if count > 3}
 
     def shares(self) -> dict[str, float]:
-        return {word: count / self.pages for word, count in self.words.items() if count > 1}
+        return {word: count / self.read for word, count in self.words.items() if count > 1}
+
+    def save(self) -> dict[str, Any]:
+        """Return a copy; `msgspec.to_builtins` would take ten times as long."""
+        counts = {"words": self.words.copy(), "hosts": self.hosts.copy()}
+        return {"pages": self.pages, "relevance": self.relevance, "read": self.read, **counts}
 
     @property
     def mean(self) -> float:
@@ -109,7 +120,7 @@ class Drift:
         elif self.early.pages < EARLY:
             self.early.add(visit)
         else:
-            self.block.add(visit)
+            self.block.add(visit, reads=self.block.pages % READ_EVERY == 0)
             if self.block.pages == BLOCK:
                 self.block.prune()
                 self.blocks = [*self.blocks, self.block][-MOST_BLOCKS:]
@@ -142,7 +153,9 @@ class Drift:
         return Alarm(round(similarity, 3), *means, _more(now, before), _more(before, now))
 
     def save(self) -> dict[str, Any]:
-        return {name: msgspec.to_builtins(part) for name, part in vars(self).items()}
+        alarm, blocks = msgspec.to_builtins(self.alarm), [block.save() for block in self.blocks]
+        sides = {"early": self.early.save(), "block": self.block.save(), "usual": self.usual.save()}
+        return {**sides, "blocks": blocks, "irrelevant": self.irrelevant, "alarm": alarm}
 
     def load(self, state: dict[str, Any]) -> None:
         for name in ("early", "block", "usual"):
@@ -155,7 +168,8 @@ class Drift:
 def frequent_words(page: Page) -> list[str]:
     """Return the most frequent words of a page: words rather than stems, since people will read them."""
     counts = Counter([*words(page.title), *page.words[:READ]])
-    ranked = sorted(counts, key=counts.__getitem__, reverse=True)
+    ranked = sorted([word for word, count in counts.items() if count > 1], key=counts.__getitem__, reverse=True)
+    ranked += [word for word, count in counts.items() if count == 1]  # most: they need no sorting
     return list(islice((word for word in ranked if len(word) > 2 and STEMS[word]), KEPT))
 
 
@@ -164,7 +178,8 @@ def merged(sides: Sequence[Side]) -> Side:
     for side in sides:
         found.update(side.words)
         hosts.update(side.hosts)
-    return Side(sum(side.pages for side in sides), sum(side.relevance for side in sides), dict(found), dict(hosts))
+    pages, read = sum(side.pages for side in sides), sum(side.read for side in sides)
+    return Side(pages, sum(side.relevance for side in sides), dict(found), dict(hosts), read)
 
 
 def above(shares: Mapping[str, float], usual: Mapping[str, float]) -> dict[str, float]:

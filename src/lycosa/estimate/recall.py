@@ -37,6 +37,8 @@ class Estimate:
         self._lists = Lists()
         self._next_check = 0
         self._reached = ""
+        self._range: Range | None = None  # the estimate ...
+        self._estimated_at = 0  # ... when there were this many pages
 
     def write(self, visit: Visit) -> None:
         self.held_out.write(visit)
@@ -55,8 +57,12 @@ class Estimate:
         return self._reached
 
     def curve(self) -> Range | None:
-        """Return the estimate from the harvest curve; None while there are too few relevant pages."""
-        return extrapolate(self._curve)
+        """Return the estimate from the harvest curve; None while there are too few relevant pages. It is renewed when
+        there is another per cent of pages: it takes a millisecond, and is shown every second."""
+        pages = self._curve.pages
+        if pages - self._estimated_at > 0.01 * pages:
+            self._estimated_at, self._range = pages, extrapolate(self._curve)
+        return self._range
 
     def give_away(self, urls: Iterable[str]) -> None:
         """Stop counting pages that the user has told the crawl about: they prove nothing any more."""
@@ -117,6 +123,7 @@ class Estimate:
     def load(self, state: dict[str, Any]) -> None:
         for name, part in self._parts():
             part.load(state[name])
+        self._estimated_at = 0
         self.problem, self._next_check = state["problem"], int(state["next"])
         if self.target == state["target"]:
             self._reached = state["reached"]  # stored rather than recomputed, so that a restart changes nothing
@@ -134,7 +141,7 @@ class Estimate:
         self._reached = f"limit of {_percent(self.target)} % recall" if self._is_enough() else ""
 
     def _is_enough(self) -> bool:
-        curve = self.curve()
+        curve = extrapolate(self._curve)
         if curve is None:
             return False
         if self.held_out.is_enough:

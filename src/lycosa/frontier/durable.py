@@ -33,7 +33,7 @@ from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
-_FIRST = int(Band.FIRST)  # plain numbers compare faster
+_FOUND, _FIRST = int(Band.FOUND), int(Band.FIRST)  # plain numbers compare faster
 _LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
 
 
@@ -47,15 +47,18 @@ class DurableFrontier:
         scope: Scope,
         strategy: Strategy,
         clock: Clock,
+        quota: Quota | None = None,
+        rescores_soon: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.hosts = Hosts(settings.fetch, self._has_rank, settings.scope.max_hosts_per_domain)
+        """`rescores_soon` returns whether URLs that are held back may soon get another score."""
+        self.hosts = Hosts(settings.fetch, self._has_rank, self._having_rank, settings.scope.max_hosts_per_domain)
         self.scope = scope
         self.ended = ""  # why the crawl is over
         self.paused = False
         self.refused: Counter[str] = Counter()  # number of refused links, by reason
-        self._quota: Quota | None = None
+        self._quota = quota
         self._more: Callable[[], bool] = lambda: False
-        self._rescores_soon: Callable[[], bool] = lambda: False
+        self._rescores_soon = rescores_soon
         self._db = db
         self._merge = strategy.merge
         self._opens = isinstance(strategy, Opens)  # whether seeds are scored, too
@@ -65,8 +68,8 @@ class DurableFrontier:
         self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
         focus = chosen(settings.fetch, settings.limits)
-        self._places = Places(self._table, self.hosts, self.refused, focus)
-        self._places.list = FetchList(self._lists.list_size, db) if self._lists else None
+        fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
+        self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
         self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
@@ -199,16 +202,9 @@ class DurableFrontier:
         """Why a redirect to this URL may not be followed. A known URL was or will be fetched on its own."""
         return self.refuses(url) or ("redirect-known" if self.number(url) else "")
 
-    def limit(self, quota: Quota) -> None:
-        self._quota = quota
-
     def ask_for_more(self, more: Callable[[], bool]) -> None:
         """Set a callback for when the frontier is empty: whether more links are about to arrive."""
         self._more = more
-
-    def expect_scores(self, soon: Callable[[], bool]) -> None:
-        """Set a callback: whether URLs that are held back may soon get another score."""
-        self._rescores_soon = soon
 
     def waiting(self) -> int:
         return self._places.waiting
@@ -315,24 +311,27 @@ class DurableFrontier:
     def _has_rank(self, number: int, rank: int) -> bool:
         return self._places.waits(number, rank)
 
+    def _having_rank(self, ids: Sequence[int], rank: int) -> list[int]:
+        return self._places.among(ids, rank)
+
     def _nothing_comes(self) -> bool:
         return not self._leases and self.hosts.next_due() is None and not self._rescores_soon()
 
     def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
         """Change the scores of queued URLs; skip those no longer queued, and those in a higher band, whose score does
         not matter."""
-        batch, table = Batch(0), self._table
+        batch, table, moves = Batch(0), self._table, Counter[tuple[Host, float, float]]()
+        known, states, bands = table.scores, table.states, table.bands
         for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
-            before = table.scores[number]
-            if table.states[number] == WAITING and before != score and table.bands[number] == Band.FOUND:
-                table.scores[number] = score
+            before = known[number]
+            if before != score and states[number] == WAITING and bands[number] == _FOUND:
+                known[number] = score
                 batch.rescored.append((score, number))
-                host = self._errands.host_of(number) or self.hosts.named(
-                    hosts[at] if hosts else self._table.host_of(number)
-                )
-                rank = rank_of(score)
-                self._focus.move(host, rank_of(before), rank)
-                group(batch.moved, host, rank, number)
+                host = self._errands.host_of(number) or self.hosts.named(hosts[at] if hosts else table.host_of(number))
+                moves[host, before, score] += 1
+                group(batch.moved, host, batch.rank(score), number)
+        for (host, before, score), count in moves.items():
+            self._focus.move(host, batch.rank(before), batch.rank(score), count)
         self._write(batch)
 
     def _scale(self, factor: float) -> None:

@@ -44,9 +44,9 @@ class Focus:
         if self.focus and host.is_quick:
             self._ranks.add(rank, count)
 
-    def move(self, host: Host, before: int, after: int) -> None:
+    def move(self, host: Host, before: int, after: int, count: int = 1) -> None:
         if self.focus and host.is_quick:
-            self._ranks.move(before, after)
+            self._ranks.move(before, after, count)
 
     def began(self, host: Host, rank: int, now: float) -> None:
         """A request to the host has started."""

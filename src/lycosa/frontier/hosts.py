@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from lycosa import config
 from lycosa.frontier.crowds import Crowds
 from lycosa.frontier.priority import LOWEST
-from lycosa.frontier.queue import HostQueue
+from lycosa.frontier.queue import Among, HostQueue
 from lycosa.outcomes import UNASKED, UNREACHABLE
 from lycosa.types import Reply
 
@@ -46,11 +46,14 @@ class Host:
 class Hosts:
     """All hosts of a crawl, ordered by their best URLs and by when they are due."""
 
-    def __init__(self, rules: config.Fetch, waits: Callable[[int, int], bool], most_per_domain: int = 0) -> None:
+    def __init__(
+        self, rules: config.Fetch, waits: Callable[[int, int], bool], among: Among, most_per_domain: int = 0
+    ) -> None:
         self.rules = rules
         self.all: list[Host] = []
         self._crowds = Crowds(most_per_domain)
         self._waits = waits  # whether this id is queued with this rank
+        self._among = among  # the same for many
         self._by_name: dict[str, Host] = {}
         self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale entries are skipped
         self._resting: list[tuple[float, int]] = []
@@ -73,7 +76,7 @@ class Hosts:
     def push(self, host: Host, rank: int, ids: array[int], now: float, moved: bool = False) -> None:
         """Queue URLs at the host; `moved` if they were queued there before with another rank."""
         if moved:
-            host.queue.move(rank, ids, self._waits)
+            host.queue.move(rank, ids, self._among)
         else:
             host.queue.push(rank, ids)
         if host.state == READY:

@@ -22,15 +22,19 @@ class Quota:
         self,
         limits: config.Limits,
         counts: Counts,
-        spent_s: float,
-        started_at: float,
         recall: Callable[[], str] = lambda: "",
     ) -> None:
         """`recall` returns a reason once enough of the topic has been found; it must be cheap to call."""
         self.limits = limits
         self.counts = counts
         self.recall = recall
-        self.deadline = started_at + limits.seconds - spent_s if limits.seconds else None
+        self.deadline: float | None = None  # none before it begins
+
+    def begin(self, started_at: float, spent_s: float = 0.0) -> "Quota":
+        """Count time from now on; `spent_s` is what earlier runs took."""
+        if self.limits.seconds:
+            self.deadline = started_at + self.limits.seconds - spent_s
+        return self
 
     def remaining(self) -> int | None:
         """Number of pages that may still be fetched; None if there is no limit."""

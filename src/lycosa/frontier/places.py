@@ -4,6 +4,7 @@ from __future__ import annotations  # before Python 3.12, array[int] is valid on
 
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import inf
 
@@ -12,6 +13,7 @@ from lycosa.frontier.errands import Errand, Errands
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import Focus
 from lycosa.frontier.hosts import IDLE, UNREACHABLE_BECAUSE, Host, Hosts
+from lycosa.frontier.priority import band_of, score_of
 from lycosa.frontier.rests import FULL
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import LEASED, UrlTable
@@ -25,12 +27,14 @@ _NAMED_BY_STRANGERS = (Origin.PAGE, Origin.SITEMAP)
 class Places:
     """Moves URLs between the states of the table and the queues of hosts, and counts them."""
 
-    def __init__(self, table: UrlTable, hosts: Hosts, refused: Counter[str], focus: float) -> None:
+    def __init__(
+        self, table: UrlTable, hosts: Hosts, refused: Counter[str], focus: float, fetch_list: FetchList | None = None
+    ) -> None:
         self.table = table
         self.hosts = hosts
         self.errands = Errands()
         self.focus = Focus(focus, self._ranks_at)
-        self.list: FetchList | None = None
+        self.list = fetch_list
         self.waiting = 0  # number of URLs at hosts that are not closed
         self._refused = refused
         self._closed: list[tuple[float, int]] = []  # when each closed host may be reopened
@@ -41,6 +45,14 @@ class Places:
 
     def waits(self, number: int, rank: int) -> bool:
         return self.table.states[number] == WAITING and self.rank(number) == rank
+
+    def among(self, ids: Sequence[int], rank: int) -> list[int]:
+        """Those of the ids that are queued with this rank."""
+        if self.list:
+            return [number for number in ids if self.waits(number, rank)]
+        score, band, table = score_of(rank), band_of(rank), self.table
+        states, scores, bands = table.states, table.scores, table.bands
+        return [n for n in ids if states[n] == WAITING and scores[n] == score and bands[n] == band]
 
     def admit(self, link: Link, scope: Scope) -> Host | str:
         """The host at which to queue a new URL, or the reason for refusing it."""
@@ -129,7 +141,7 @@ class Places:
         """Stop fetching from this host: URLs queued there no longer count until the host is reopened. Links that wait
         there on an errand return to their own host and start again."""
         self.focus.ended(host, inf, now)
-        left = sorted(host.queue.waiting(self.waits))
+        left = sorted(host.queue.waiting(self.among))
         host.queue = type(host.queue)()
         host.state = IDLE
         self.waiting -= len(left)
@@ -166,7 +178,7 @@ class Places:
     def unreachable(self) -> dict[str, int]:
         """Hosts that could not be reached, each with its number of queued URLs."""
         closed = (host for host in self.hosts.all if host.closed.startswith(UNREACHABLE_BECAUSE))
-        return {host.name: count for host in closed if (count := len(host.queue.waiting(self.waits)))}
+        return {host.name: count for host in closed if (count := len(host.queue.waiting(self.among)))}
 
     def _release(self, source: int, depth: int, errand: Errand, now: float) -> None:
         """Queue URLs that a redirect claimed but did not reach."""
@@ -183,4 +195,4 @@ class Places:
             self.list.strike(number)
 
     def _ranks_at(self, host: Host) -> list[int]:
-        return [self.table.rank(number) for number in host.queue.waiting(self.waits)]
+        return [self.table.rank(number) for number in host.queue.waiting(self.among)]

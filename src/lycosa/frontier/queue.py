@@ -21,6 +21,8 @@ _ALONE: array[int] = array("I")
 _ID_BITS = 32
 _IDS = (1 << _ID_BITS) - 1
 
+Among = Callable[[Sequence[int], int], list[int]]  # those of the ids that are queued with this rank
+
 
 class HostQueue:
     """A heap of runs. An id that was taken, or is now queued with another rank, is skipped when it comes up."""
@@ -52,16 +54,16 @@ class HostQueue:
         self._runs[key] = array("I", ids), 0
         return (key,)
 
-    def move(self, rank: int, ids: Sequence[int], waits: Callable[[int, int], bool]) -> None:
+    def move(self, rank: int, ids: Sequence[int], among: Among) -> None:
         """Like `push`, for ids that are already queued here with another rank."""
         self.push(rank, ids)
         self._left_behind += len(ids)
         if self._left_behind > max(_FEW, self._size // 2):
-            self._tidy(waits)
+            self._tidy(among)
 
-    def _tidy(self, waits: Callable[[int, int], bool]) -> None:
+    def _tidy(self, among: Among) -> None:
         """Discard stale entries: where scores add up, each change leaves behind an entry that never comes up."""
-        kept = [(rank, [number for number in ids if waits(number, rank)]) for rank, ids in self._all()]
+        kept = [(rank, among(ids, rank)) for rank, ids in self._all()]
         self._fill([(rank, ids) for rank, ids in kept if ids])
 
     def _all(self) -> list[tuple[int, Sequence[int]]]:
@@ -112,9 +114,9 @@ class HostQueue:
         scaled = ((rank_of(score_of(rank) * factor, band_of(rank)), rank, ids) for rank, ids in self._all())
         self._fill([(new if band_of(rank) < below else rank, ids) for new, rank, ids in scaled])
 
-    def waiting(self, waits: Callable[[int, int], bool]) -> set[int]:
-        """All ids queued here, according to `waits(id, rank)`."""
-        return {number for rank, ids in self._all() for number in ids if waits(number, rank)}
+    def waiting(self, among: Among) -> set[int]:
+        """All ids queued here, according to `among(ids, rank)`."""
+        return {number for rank, ids in self._all() for number in among(ids, rank)}
 
 
 def _key(rank: int, number: int) -> int:

@@ -45,9 +45,9 @@ class Ranks:
         if bucket >= self._at:
             self._above += count
 
-    def move(self, before: int, after: int) -> None:
-        self.add(before, -1)
-        self.add(after)
+    def move(self, before: int, after: int, count: int = 1) -> None:
+        self.add(before, -count)
+        self.add(after, count)
 
     def _tidy(self) -> None:
         self._counts = {bucket: count for bucket, count in self._counts.items() if count}

@@ -5,14 +5,14 @@ are hashed into 4,096 places, so that a crawl of any length saves only a few kil
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from math import log, sqrt
 from typing import Any
 from zlib import compress, decompress
 
 import numpy as np
 
-from lycosa.judge.hashed_words import PLACES, Places, hashed, places_of
+from lycosa.judge.hashed_words import PLACES, Places, hashed
 
 LEAST_PAGES = 3  # of each kind before it returns anything
 LEAST_SEEN = 2  # words on fewer pages are ignored
@@ -22,7 +22,7 @@ _LOGS = np.log(np.arange(1, MOST_PAGES + 2))  # log of a count plus one
 
 
 class Company:
-    """Counts on how many strong and weak pages each word occurs; the topic's own words are left out."""
+    """Counts on how many strong and weak pages each word occurs; the topic's own words say nothing."""
 
     def __init__(self, own: Collection[str] = ()) -> None:
         """`own`: the stems of the topic's words."""
@@ -30,11 +30,6 @@ class Company:
         self.pages = [0, 0]  # weak, strong
         self.counts = np.zeros((2, PLACES), np.uint16)
         self._told = np.zeros((2, PLACES))  # per place: is anything known, and log(strong / weak)
-
-    def places(self, words: Sequence[str]) -> Places:
-        """Return the places of the words of a page, without the topic's own."""
-        places = places_of(words)
-        return places[~np.isin(places, self._own)] if len(self._own) else places
 
     def add(self, places: Places, strong: bool) -> None:
         self.counts[int(strong), places] += 1
@@ -62,6 +57,7 @@ class Company:
         known = weak + strong >= LEAST_SEEN
         self._told[0, places] = known
         self._told[1, places] = (_LOGS[strong] - _LOGS[weak]) * known
+        self._told[:, self._own] = 0.0
 
     def save(self) -> dict[str, Any]:
         counts = compress(self.counts.astype("<u2").tobytes(), 1)

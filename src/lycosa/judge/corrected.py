@@ -128,7 +128,7 @@ class Corrected:
         if self.notes_ and not self.taught_.labels:
             self.recall(self.notes_)
         known = sum(1 for _ in self._labelled(labels))
-        self.unfitted_ = 0
+        self.unfitted_ = self.flipped_ = 0
         if labels != self.taught_.labels or known != self.taught_.fitted:
             self._teach(labels)
 

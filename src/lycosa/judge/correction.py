@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lycosa.judge.hashed_words import PLACES as PLACES
 from lycosa.judge.hashed_words import Places as Places
-from lycosa.judge.hashed_words import place_of, places_of
+from lycosa.judge.hashed_words import places_of
 from lycosa.text import words
 from lycosa.types import Page, Verdict
 
@@ -34,8 +34,7 @@ Numbers = NDArray[np.float64]
 
 def places(page: Page) -> Places:
     """Return the places of the words of a page and its title, sorted."""
-    title = [place for place in map(place_of, words(page.title)[:20]) if place >= 0]
-    return np.union1d(places_of(page.words), np.array(title, np.uint16))
+    return places_of(page.words, words(page.title)[:20])
 
 
 def boundary(least_on: float, most_off: float) -> float:

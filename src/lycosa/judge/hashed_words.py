@@ -5,6 +5,7 @@ same places, and each page is hashed once for both.
 """
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from zlib import crc32
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.text import STEMS, Memo
 
 PLACES = 4_096
-MOST_WORDS = 500  # per page, sampled evenly over its text
+MOST_WORDS = 250  # per page, sampled evenly over its text
 
 Places = NDArray[np.uint16]
 
@@ -34,15 +35,21 @@ class _Last:
     """The latest page: a page is learned from right after it was judged."""
 
     words: Sequence[str] = ()
+    found: AbstractSet[int] = frozenset()
     places: Places = np.zeros(0, np.uint16)
 
 
-def places_of(words: Sequence[str]) -> Places:
+def places_of(words: Sequence[str], title: Sequence[str] = ()) -> Places:
     """Return the places of the words of a page, each once, in ascending order; a long page is sampled."""
     if _Last.words is not words:
-        found = set(map(place_of, words[:: len(words) // MOST_WORDS + 1]))
+        found = set(map(place_of, set(words[:: len(words) // MOST_WORDS + 1])))
         found.discard(-1)
-        places = np.fromiter(found, np.uint16, len(found))
-        places.sort()  # the last digit of a sum must not depend on the order of a set
-        _Last.words, _Last.places = words, places
-    return _Last.places
+        _Last.words, _Last.found, _Last.places = words, found, _sorted(found)
+    more = {*map(place_of, title)} - _Last.found - {-1}
+    return _sorted(_Last.found | more) if more else _Last.places
+
+
+def _sorted(found: AbstractSet[int]) -> Places:
+    places = np.fromiter(found, np.uint16, len(found))
+    places.sort()  # the last digit of a sum must not depend on the order of a set
+    return places

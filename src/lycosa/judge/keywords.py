@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.judge.calibration import Calibration, Numbers, fit
 from lycosa.judge.company import Company
-from lycosa.judge.hashed_words import Places
+from lycosa.judge.hashed_words import Places, places_of
 from lycosa.judge.phrases import Phrases, tokens
 from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
@@ -33,8 +33,10 @@ LEAST_STRONG, BEST_SHARE = (
 )  # if no score is that high, the top 5 % of the pages with a word are the examples
 TOLD = 0.005  # smallest change in the relevance of a page that is reported
 REMEMBERED = 300  # pages to learn from; their verdicts are revised when it changes
-FIRST_FIT, MOST_BETWEEN = 20, 200  # pages before the first calibration, and upper bound between two
-NOTICEABLE = 0.02  # mean change of the remembered probabilities that makes a new version, if no verdict changes
+FIRST_FIT, MOST_BETWEEN = 20, 500  # pages before the first calibration, and upper bound between two
+# What it takes to make a new version, since judging the remembered pages again and rescoring their links is slow: this
+# share of the verdicts `on_topic` changes, or the mean probability changes by this much.
+FLIPPED, NOTICEABLE = 0.02, 0.02
 WORST_SHARE = 0.15  # if hardly any score is that low, this share counts as weak
 LEAST_OFF, SURELY_OFF = 10, 0.25  # pages off topic needed to tell how common a word is, and their maximum probability
 MOST_COMMON = 5.0  # upper bound on the mentions subtracted for being common on pages off topic
@@ -68,6 +70,7 @@ class Reading(NamedTuple):
     mentions: tuple[tuple[int, float], ...]  # number of the term, and how often it occurs
     places: Places | None  # of its words in the company; None if not needed
     company: float | None
+    score: float = 0.0
 
 
 @dataclass
@@ -114,27 +117,28 @@ class Keywords:
 
     async def judge(self, page: Page) -> Verdict:
         """Judge by text, title and URL; the reasons in `why` sum to the relevance, unless there are more than ten."""
-        self.last_ = reading = self._read(page)
-        return self._verdict(reading.mentions, reading.company)
+        reading = self._read(page)
+        score, parts = self._score(reading.mentions)
+        self.last_ = reading._replace(score=score)
+        return self._verdict(score, parts, reading.company)
 
     def learn(self, visit: Visit) -> None:
         """Remember the page and recalibrate the scores from time to time."""
         if not self.adapt or not visit.is_distinct:
             return
         last, verdict = self.last_, visit.verdict
-        reading = last if last and last.page is visit.page else self._read(visit.page)
+        reading = last if last and last.page is visit.page else self._read_again(visit.page)
         self.last_ = None
-        mentions = tuple((place, round(times, 3)) for place, times in reading.mentions)
-        score = self._score(mentions)[0]
-        strong = score >= self.strong_
-        if (strong or score <= self.weak_) and self._is_taught(strong):
-            places = self.company_.places(visit.page.words) if reading.places is None else reading.places
+        strong = reading.score >= self.strong_
+        if (strong or reading.score <= self.weak_) and self._is_taught(strong):
+            places = places_of(visit.page.words) if reading.places is None else reading.places
             company = self.company_.of(places) if reading.company is None else reading.company
             self.company_.add(places, strong)
             reading = reading._replace(company=company)
         url = visit.reply.link.url
         url = url if reading.mentions and len(url) <= MOST_URL else ""
-        self.seen_.append(Remembered(url, mentions, reading.company, verdict.on_topic, round(verdict.relevance, 4)))
+        told = verdict.on_topic, round(verdict.relevance, 4)
+        self.seen_.append(Remembered(url, reading.mentions, reading.company, *told))
         del self.seen_[:-REMEMBERED]
         self.pages_ += 1
         if self.pages_ >= self.next_fit_:
@@ -152,7 +156,7 @@ class Keywords:
         for number, (on_topic, relevance) in enumerate(zip(self._passes(relevances), relevances, strict=True)):
             one = self.seen_[number]
             if one.url and (on_topic != one.on_topic or abs(relevance - one.relevance) > TOLD):
-                verdict = self._verdict(one.mentions, one.company)
+                verdict = self._verdict(*self._score(one.mentions), one.company)
                 self.seen_[number] = one._replace(on_topic=verdict.on_topic, relevance=round(verdict.relevance, 4))
                 found.append((one.url, verdict))
         return found
@@ -222,11 +226,18 @@ class Keywords:
 
     def _read(self, page: Page) -> Reading:
         """Read a page. Its company is skipped if it has none of the words, since then it cannot be relevant."""
-        mentions = tuple(self._mentions(page).items())
-        if not mentions or not self.adapt:
+        if not self.adapt:
+            return Reading(page, tuple(self._mentions(page).items()), None, None)
+        mentions = tuple([(place, round(times, 7)) for place, times in self._mentions(page).items()])
+        if not mentions:
             return Reading(page, mentions, None, None)
-        places = self.company_.places(page.words)
+        places = places_of(page.words)
         return Reading(page, mentions, places, self.company_.of(places))
+
+    def _read_again(self, page: Page) -> Reading:
+        """Read a page that others were judged after."""
+        reading = self._read(page)
+        return reading._replace(score=self._score(reading.mentions)[0])
 
     def _mentions(self, page: Page) -> dict[int, float]:
         """Return how often each term found would occur in the text if the page had the typical length and no title."""
@@ -241,9 +252,8 @@ class Keywords:
         one = self.weights.text / (1 - self.b + self.b * max(len(text), 1) / TYPICAL_WORDS)
         return {place: times * one for place, times in self.phrases_.count(text, telling).items()}
 
-    def _verdict(self, mentions: Iterable[tuple[int, float]], company: float | None) -> Verdict:
-        score, signed = self._score(mentions)
-        why = {self.names_[place]: part for place, part in signed.items() if part}
+    def _verdict(self, score: float, parts: Mapping[int, float], company: float | None) -> Verdict:
+        why = {self.names_[place]: part for place, part in parts.items() if part}
         relevance, version = score, ""
         if self.adapt:
             alone = self.calibration_.probability(score)
@@ -288,8 +298,8 @@ class Keywords:
         calibration = fit(scores, companies, self.strong_, self.weak_)
         after = calibration.probabilities(scores, companies)
         moved = np.abs(after - before)[np.maximum(after, before) > 0]
-        flips = self._passes(after) != self._passes(before)
-        if flips.any() or (moved.size and moved.mean() >= NOTICEABLE):
+        now, then = self._passes(after), self._passes(before)
+        if (now != then).sum() > FLIPPED * (now | then).sum() or (moved.size and moved.mean() >= NOTICEABLE):
             self.common_, self.calibration_ = common, calibration
             self.version_ += 1
 

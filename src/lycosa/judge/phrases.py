@@ -8,7 +8,6 @@ from lycosa.text import STEMS, STOP_WORDS, words
 _MOST_WORDS = 100_000  # a hostile page must not grow the table without bound
 _FEW = 6  # up to this many words are counted one by one: each is a search through the text, but in C
 _GAP = 2  # stop words allowed between two tokens of a phrase
-_ELSEWHERE = 0  # the code of every word in none of the phrases; zero, so that `filter` drops it
 
 
 def tokens(phrase: str) -> tuple[str, ...]:
@@ -52,7 +51,7 @@ class Phrases:
         hits = self.among(set(text)) if telling is None else telling.intersection(text)
         if not hits:
             return {}
-        codes = [self._codes.get(word, _ELSEWHERE) for word in text] if self._longer or len(hits) > _FEW else []
+        codes = [*map(self._codes.get, text)] if self._longer or len(hits) > _FEW else []  # None: in no phrase
         tally = Counter(filter(None, codes)) if codes else Counter[int]()
         for word in sorted(hits) if not codes else ():  # sums over the result must not depend on the order of a set
             tally[self._codes[word]] += text.count(word)
@@ -76,14 +75,14 @@ class Phrases:
             self._others.clear()
         for word in words:
             may_match = len(word) <= 5 or word[:2] in self._starts
-            code = self._numbers.get(_token(word), _ELSEWHERE) if may_match else _ELSEWHERE
+            code = self._numbers.get(_token(word)) if may_match else None
             if code:
                 self._codes[word] = code
             else:
                 self._others.add(word)
 
 
-def _matches(text: Sequence[str], codes: list[int], first: int, rest: tuple[int, ...]) -> int:
+def _matches(text: Sequence[str], codes: list[int | None], first: int, rest: tuple[int, ...]) -> int:
     """Count how often `first` occurs followed by `rest`."""
     matches = at = 0
     try:
@@ -94,7 +93,7 @@ def _matches(text: Sequence[str], codes: list[int], first: int, rest: tuple[int,
         return matches
 
 
-def _follows(text: Sequence[str], codes: list[int], at: int, rest: tuple[int, ...]) -> bool:
+def _follows(text: Sequence[str], codes: list[int | None], at: int, rest: tuple[int, ...]) -> bool:
     for code in rest:
         end = min(at + _GAP, len(codes))
         while at < end and text[at] in STOP_WORDS:

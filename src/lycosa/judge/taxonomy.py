@@ -45,9 +45,13 @@ class Taxonomy:
     focus_: Focus = field(init=False, repr=False, default=Focus(np.zeros(0, bool), 0.5))
 
     def prepare(self, folder: Path, read: ReadPages) -> None:
-        self.classifier_ = load_or_train(self, folder, read)
-        self._check(self.classifier_.labels)
-        self.focus_ = self.focus(self.classifier_)
+        found = load_or_train(self, folder, read)
+        self._check(found.labels)
+        self.use(found)
+
+    def use(self, found: Classifier) -> None:
+        """Judge with this classifier."""
+        self.classifier_, self.focus_ = found, self.focus(found)
 
     async def judge(self, page: Page) -> Verdict:
         return self.classifier_.verdict(page, self.focus_)
@@ -115,7 +119,7 @@ class Taxonomy:
                 raise ConfigError("topic.target", f"no class {target!r} in {self._where()} {there_are}")
         if len(self.targets(known)) == len(known):
             raise ConfigError(
-                "topic.target", f"every class is a target; one must be left to tell them from {there_are}"
+                "topic.target", f"every class is a target; at least one other class is needed {there_are}"
             )
 
 

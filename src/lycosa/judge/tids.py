@@ -201,7 +201,8 @@ class Tids:
                 self.table_.add(counts, text)
         if len(pages) < 2:
             raise ConfigError(
-                "topic.examples", f"{self.examples} has {len(pages)} pages with text; two are needed, better ten"
+                "topic.examples",
+                f"{self.examples} has {len(pages)} pages with text; at least two are needed, ten or more are better",
             )
         if not self.table_.scores().any():
             raise ConfigError(
@@ -216,6 +217,10 @@ class Tids:
                 f"the pages of {self.examples} have too little in common for a quantile;"
                 ' add pages on the subject, or set accept = "mean" or a number',
             )
+
+    def freeze(self) -> None:
+        """Let no more pages join the set."""
+        self.grow = False
 
     async def judge(self, page: Page) -> Verdict:
         """Return the similarity as relevance; `why` sums to it, unless more than ten terms contribute."""

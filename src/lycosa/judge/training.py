@@ -36,6 +36,7 @@ class Learner(Protocol):
     def corpus(self, folder: Path, read: ReadPages) -> Corpus: ...
     def fit(self, corpus: Corpus, chosen: NDArray[np.intp]) -> Classifier: ...
     def focus(self, found: Classifier) -> Focus: ...
+    def use(self, found: Classifier) -> None: ...  # judge with it from now on
     def targets(self, known: Sequence[str]) -> list[str]: ...  # those of the labels that are on topic
     def class_of(self, label: str, known: Sequence[str]) -> str: ...  # of a page labelled by someone else
 
@@ -76,7 +77,7 @@ def train(corpus: Corpus, chosen: NDArray[np.intp], most_terms: int, fit: Fit, p
     counts = corpus.rows().take(chosen)
     columns = select(counts, classes, most_terms)
     if not len(columns):
-        raise ConfigError("topic.examples", "no word comes on two of the pages; more pages are needed")
+        raise ConfigError("topic.examples", "no word occurs on two of the pages; more pages are needed")
     counts = counts.keep(columns)
     features = _features(corpus, columns, counts, plain)
     rows = weigh(features, counts)

@@ -146,11 +146,11 @@ def judge_of(judging: Judging) -> Any:
         if hasattr(judge, "prepare"):
             judge.prepare(Path(judging.folder), read_pages)
         return judge
-    judge.classifier_ = classifier.load(Path(judging.model), judge.KIND)
-    if not judge.targets(judge.classifier_.labels):
-        known = ", ".join(judge.classifier_.labels)
+    trained = classifier.load(Path(judging.model), judge.KIND)
+    if not judge.targets(trained.labels):
+        known = ", ".join(trained.labels)
         raise BadInput(f"target: none of {', '.join(judge.target)} is a label of the examples (there are: {known})")
-    judge.focus_ = judge.focus(judge.classifier_)
+    judge.use(trained)
     return judge
 
 

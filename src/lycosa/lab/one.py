@@ -13,15 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa import config
-from lycosa.build import make_frontier
-from lycosa.crawl import Crawl
+from lycosa.assembly import Assembly
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
 from lycosa.lab.recorded import start_urls
 from lycosa.lab.replay import Fenced, ReplayFetcher, Web
 from lycosa.loops import blocking
-from lycosa.parse import Parsers, content_digest
 from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Totals
 from lycosa.types import Judge, Link, Origin, Revised, Sink, Strategy, Visit
@@ -140,6 +138,29 @@ class Fetches:
         )
 
 
+class Bench:
+    """The parts of one crawl in the lab: a simulated clock, a database in memory, a web in place of the network."""
+
+    def __init__(
+        self, web: Web, strategy: Strategy, settings: config.Config, pages: int, latency_s: float, robots: bool = False
+    ) -> None:
+        limits = replace(settings.limits, pages=pages)
+        self.clock, self.db = LabClock(), CrawlDb(":memory:").open()
+        self._started_at = self.clock.now()
+        totals, self._fetches = Totals(), Fetches(self.clock.now)
+        self.sinks: list[Sink] = [totals, self._fetches]
+        scope = Inside(settings.scope, web) if isinstance(web, Fenced) else Scope(settings.scope)
+        quota = Quota(limits, totals).begin(self._started_at)
+        self.assembly = Assembly(self.db, replace(settings, limits=limits), scope, strategy, self.clock, quota)
+        self.frontier, rules = self.assembly.frontier, self.db if robots else None
+        self.fetcher = ReplayFetcher(web, settings.fetch, self.clock.now, self.frontier.refuses_hop, rules, latency_s)
+
+    def crawled(self) -> LabCrawl:
+        """The result, once the crawl has ended."""
+        seconds = round(self.clock.now() - self._started_at, 3)
+        return LabCrawl(self._fetches.all, self.fetcher.accessed, self.frontier.ended, seconds)
+
+
 @blocking
 def crawl_web(  # noqa: PLR0913
     web: Web,
@@ -155,20 +176,13 @@ def crawl_web(  # noqa: PLR0913
 
     `settings` determines the number of workers and their politeness; every reply takes `latency_s`.
     """
-    settings = replace(settings, limits=replace(settings.limits, pages=pages))
-    clock, db = LabClock(), CrawlDb(":memory:").open()
-    started_at = clock.now()
+    bench = Bench(web, strategy, settings, pages, latency_s, robots)
     try:
-        totals, fetches = Totals(), Fetches(clock.now)
-        scope = Inside(settings.scope, web) if isinstance(web, Fenced) else Scope(settings.scope)
-        frontier = make_frontier(db, settings, scope, strategy, clock)
-        frontier.limit(Quota(settings.limits, totals, 0.0, started_at))
-        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses_hop, db if robots else None, latency_s)
-        sinks: list[Sink] = [totals, fetches]
-        crawl = Crawl(frontier, fetcher, Parsers(), judge, strategy, sinks, content_digest, db.turn)
+        crawl = bench.assembly.crawl(judge, bench.fetcher, bench.sinks)
         run_in_lab(
-            clock, crawl.run([Link(url, origin=Origin.SEED) for url in start_urls(seeds)], settings.fetch.concurrency)
+            bench.clock,
+            crawl.run([Link(url, origin=Origin.SEED) for url in start_urls(seeds)], settings.fetch.concurrency),
         )
     finally:
-        db.close()
-    return LabCrawl(fetches.all, fetcher.accessed, frontier.ended, round(clock.now() - started_at, 3))
+        bench.db.close()
+    return bench.crawled()

@@ -98,17 +98,16 @@ def roc_curve(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[ND
 
 def tables(report: Report) -> list[Table]:
     """The tables to print."""
-    figures = Table("label", *("pages", "precision", "recall", "F1", "ROC AUC"), title=f"{report.pages} pages")
+    means = f"mean ROC AUC over the labels {_shown(report.macro_auc)}, accuracy {_shown(report.accuracy)}"
+    headings = ("label", "pages", "precision", "recall", "F1", "ROC AUC")
+    figures = Table(*headings, title=f"{report.pages} pages", caption=means if report.confusion else None)
     for column in figures.columns[1:]:
         column.justify = "right"
     for item in (*report.classes, report.target):
         numbers = (item.precision, item.recall, item.f1, item.auc)
         style = "bold" if item is report.target else ""
         figures.add_row(Text(item.label), str(item.pages), *map(_shown, numbers), style=style)
-    if not report.confusion:
-        return [figures]
-    figures.caption = f"mean ROC AUC over the labels {_shown(report.macro_auc)}, accuracy {_shown(report.accuracy)}"
-    if len(report.labels) > _MOST_CELLS:
+    if not report.confusion or len(report.labels) > _MOST_CELLS:
         return [figures]
     columns = [str(number) for number in range(1, len(report.labels) + 1)]
     confusion = Table("label", *columns, title="confusion", caption="confusion matrix (columns: assigned class)")

@@ -93,6 +93,8 @@ class CrawlDb:
             else:
                 self._prepare(version)
         except sqlite3.DatabaseError as error:
+            if hasattr(self, "_db"):
+                self._db.close()  # otherwise it would remain locked for this process
             raise StateError(self.path, f"cannot be used: {error}") from None
         return self
 

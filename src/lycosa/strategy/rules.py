@@ -39,14 +39,19 @@ class Rules:
         if not hasattr(judge, "targets"):
             raise ConfigError("strategy.kind", 'rules needs a topic with classes, such as kind "taxonomy"')
         if not path.exists():
-            raise BadInput(f"{path}: there is none; make it with: lycosa topic rules {folder}")
+            raise BadInput(f"{path}: no such file; create it with: lycosa topic rules {folder}")
         rules = rule_base.load(path)
-        self.targets_ = judge.targets(rules.classes)
-        if not self.targets_:
+        targets = judge.targets(rules.classes)
+        if not targets:
             raise BadInput(
-                f"{path}: made for other classes than the topic has; make it again: lycosa topic rules {folder}"
+                f"{path}: the topic has other classes than these rules; create them again: lycosa topic rules {folder}"
             )
-        self.scores_ = rules.scores(self.targets_, self.max_depth, self.paths)
+        self.use(rules, targets)
+
+    def use(self, rules: rule_base.RuleBase, targets: list[str]) -> None:
+        """Score classes by how likely these rules lead from them to the targets."""
+        self.targets_ = targets
+        self.scores_ = rules.scores(targets, self.max_depth, self.paths)
         self.power_ = 1 / rules.temperature
 
     def score(self, visit: Visit) -> Sequence[float]:

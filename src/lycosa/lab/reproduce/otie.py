@@ -85,8 +85,7 @@ def _crawl(job: Job, strategy: Any) -> Outcome:
     listed = drawn(ground, job.target, job.request.seed)
     seeds = listed[: min(SEEDS, len(listed) // 3)]  # most of the listed pages are left as targets
     judge = Examples(examples="", model="svm", target=[POSITIVE])
-    judge.classifier_ = lesson(job.request, job.site, job.target)
-    judge.focus_ = judge.focus(judge.classifier_)
+    judge.use(lesson(job.request, job.site, job.target))
     if hasattr(strategy, "prepare"):
         strategy.prepare(Path(), judge)
     crawl = crawl_web(ground.web, seeds, judge, strategy, job.pages, **manner(job.request.field))

@@ -133,7 +133,7 @@ def work(job: Job) -> Outcome:
     """One comparison."""
     classifier, base = lessons(job.request, job.site)
     ruled = Rules()
-    ruled.targets_, ruled.scores_ = [job.target], base.scores([job.target], ruled.max_depth, ruled.paths)
+    ruled.use(base, [job.target])
     crawls = {BASE: _crawl(job, classifier, SoftFocus()), RULED: _crawl(job, classifier, ruled)}
     page = open_testbed(job.request, job.site).web.page
     relevances = {
@@ -158,8 +158,7 @@ def work(job: Job) -> Outcome:
 
 def _crawl(job: Job, classifier: Classifier, strategy: Strategy) -> LabCrawl:
     judge = Taxonomy(examples="", target=[job.target])
-    judge.classifier_ = classifier
-    judge.focus_ = judge.focus(classifier)
+    judge.use(classifier)
     web = open_testbed(job.request, job.site).web
     return crawl_web(web, job.seeds, judge, strategy, job.pages, **manner(job.request.field))
 

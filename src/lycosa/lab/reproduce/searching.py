@@ -3,24 +3,16 @@
 import asyncio
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from lycosa import config
-from lycosa.build import make_frontier
 from lycosa.crawl import Crawl
-from lycosa.frontier.limits import Quota
-from lycosa.frontier.scope import Scope
-from lycosa.lab.clock import LabClock, run_in_lab
-from lycosa.lab.one import Fetches, LabCrawl
+from lycosa.lab.clock import run_in_lab
+from lycosa.lab.one import Bench, LabCrawl
 from lycosa.lab.replay import ReplayFetcher, Web
-from lycosa.parse import Parsers, content_digest
 from lycosa.seeds.engines import Engine, Search
 from lycosa.seeds.ledger import Ledger
 from lycosa.seeds.search import SearchStep
-from lycosa.store.db import CrawlDb
-from lycosa.store.visits import Totals
 from lycosa.strategy.publications import Publications
-from lycosa.types import Deferred, Lease, Link, Origin, Page, Reply, Sink, Targets, Verdict
+from lycosa.types import Deferred, Lease, Link, Origin, Page, Reply, Targets, Verdict
 
 SEARCH = Search(engine="local", delay_s=0.0, per_day=0)
 
@@ -61,27 +53,21 @@ def crawl_and_search(
     latency_s: float = 0.0,
 ) -> Searched:
     """Crawl until this many pages were fetched, or neither links nor searches find more."""
-    settings = replace(settings, limits=replace(settings.limits, pages=pages))
-    clock, db = LabClock(), CrawlDb(":memory:").open()
-    totals, fetches, started_at = Totals(), Fetches(clock.now), clock.now()
+    bench = Bench(web, strategy, settings, pages, latency_s)
+    frontier = bench.frontier
     try:
-        frontier = make_frontier(db, settings, Scope(settings.scope), strategy, clock)
-        frontier.limit(Quota(settings.limits, totals, 0.0, clock.now()))
-        fetcher = ReplayFetcher(web, settings.fetch, clock.now, frontier.refuses_hop, None, latency_s)
-        ledger = Ledger(engine, db, SEARCH, clock)
+        ledger = Ledger(engine, bench.db, SEARCH, bench.clock)
         site = settings.scope.domains[0] if settings.scope.domains else ""
         known = strategy if isinstance(strategy, Targets) else None
         step = SearchStep(SEARCH, ledger, frontier.bring, frontier.waiting, frontier.refuses_hop, known, site)
-        frontier.ask_for_more(step.more)
-        sinks: list[Sink] = [totals, fetches, step]
-        crawl = Crawl(frontier, Waiting(fetcher), Parsers(), NoJudge(), strategy, sinks, content_digest, db.turn)
-        run_in_lab(
-            clock, _both(crawl, step, [Link(url, origin=Origin.SEED) for url in seeds], settings.fetch.concurrency)
-        )
+        crawl = bench.assembly.crawl(NoJudge(), Waiting(bench.fetcher), [*bench.sinks, step], more=step.more)
+        links = [Link(url, origin=Origin.SEED) for url in seeds]
+        run_in_lab(bench.clock, _both(crawl, step, links, settings.fetch.concurrency))
     finally:
-        db.close()
-    seconds = round(clock.now() - started_at, 3)
-    return Searched(fetches.all, fetcher.accessed, frontier.ended, seconds, step.steps, step.hits, ledger.account.asked)
+        bench.db.close()
+    found = bench.crawled()
+    counts = step.steps, step.hits, ledger.account.asked
+    return Searched(found.fetches, found.accessed, found.ended, found.seconds, *counts)
 
 
 async def _both(crawl: Crawl, step: SearchStep, seeds: Sequence[Link], workers: int) -> None:

@@ -245,5 +245,4 @@ def teach(judge: Learner, lessons: Iterable[tuple[str, str, Page]]) -> None:
         corpus.add(name, label, page)
     if len(set(corpus.labels)) < 2:
         raise BadInput("examples of at least two labels are needed to learn from")
-    judge.classifier_ = judge.fit(corpus, np.arange(len(corpus)))  # type: ignore[attr-defined]
-    judge.focus_ = judge.focus(judge.classifier_)  # type: ignore[attr-defined]
+    judge.use(judge.fit(corpus, np.arange(len(corpus))))

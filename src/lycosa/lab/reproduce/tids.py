@@ -92,7 +92,8 @@ def work(job: Job) -> Outcome:
     for name, start in ((FIRST, FIRST), (SECOND, FIRST), (THIRD, SECOND), (CONTROL, "")):
         strategy = strategies[name]
         strategy.prepare(Path(), judge)
-        judge.grow = name == FIRST
+        if name != FIRST:
+            judge.freeze()
         starts = strategies[start].hubs(best_hubs(job.pages)) if start and name != FIRST else seeds
         crawls[name] = crawl_web(ground.web, starts, judge, strategy, job.pages, **manner(job.request.field))
     rows = {name: _figures(job, judge, strategies[name], crawls[name]) for name in CRAWLS}
