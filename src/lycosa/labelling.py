@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lycosa import build, config, offline, topics
 from lycosa.control import Request, Unreachable
-from lycosa.judge.asking import Question, choose
+from lycosa.judge.asking import choose
 from lycosa.pages import read_pages
 from lycosa.remote import reach
 from lycosa.store import labels
@@ -15,6 +15,13 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.labels import Candidate, Precision
 from lycosa.store.warc import read_record, to_response
 from lycosa.types import BadInput, Link, Page, Reply
+
+
+class Question(NamedTuple):
+    """A page to ask about, and why this one."""
+
+    page: Candidate
+    chosen: str
 
 
 class Chosen(NamedTuple):
@@ -27,8 +34,11 @@ class Chosen(NamedTuple):
 def questions(folder: Path, count: int) -> Chosen:
     """The next pages to ask about. Other ones after each batch, as the number of labels seeds the random part."""
     with closing(open_crawl(folder)) as db:
-        known, pages = labels.answers(db), [*labels.candidates(db)]
-    return Chosen(choose(pages, known, count, seed=len(known)), {page.url: page.on_topic for page in pages})
+        known, pages = labels.answers(db), labels.judged(db)
+        chosen = choose(pages, known, count, seed=len(known))
+        full = labels.candidates(db, [one.page.n for one in chosen])
+    asked = [Question(full[one.page.n], one.chosen) for one in chosen if one.page.n in full]
+    return Chosen(asked, {page.url: page.on_topic for page in pages})
 
 
 class Sent:
@@ -60,7 +70,7 @@ class Sent:
 
 def count_changed(db: CrawlDb, before: Mapping[str, bool]) -> int:
     """How many of the pages have another verdict now."""
-    now = {page.url: page.on_topic for page in labels.candidates(db)}
+    now = {page.url: page.on_topic for page in labels.judged(db)}
     return sum(now.get(url, on_topic) != on_topic for url, on_topic in before.items())
 
 

@@ -105,51 +105,67 @@ def find_and_explain(page: Page) -> None:
     expect(page.get_by_role("heading", name="The way here from a seed")).to_be_visible()
 
 
+def start_and_correct(page: Page, port: int) -> str:
+    """From a sentence to a running crawl, corrected while it runs; returns the host that was excluded."""
+    expect(page.get_by_text("There are no crawls in this folder yet.")).to_be_visible()
+    describe(page, port)
+    page.get_by_role("button", name="Create and start").click()
+    expect(page.locator(".state")).to_have_text("crawling", timeout=60_000)
+    expect(page.locator("#harvest canvas")).to_be_visible(timeout=60_000)
+    live = page.locator("#live")
+    expect(live).to_have_attribute("data-pages", AT_LEAST_60, timeout=120_000)
+    expect(live).not_to_have_attribute("data-pages", str(live.get_attribute("data-pages")), timeout=60_000)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".state")).to_have_text("paused", timeout=30_000)
+    excluded = exclude_a_host(page)
+    page.get_by_role("link", name="Live").click()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".state")).to_have_text("crawling", timeout=30_000)
+    assert label_ten(page) > 0
+    find_and_explain(page)
+    return excluded
+
+
+def find_again_and_stop(page: Page) -> int:
+    """The crawl has gone on without its console; returns its number of pages."""
+    expect(page.get_by_role("row", name=re.compile("night sky"))).to_contain_text("crawling")
+    page.get_by_role("link", name="night sky").click()
+    expect(page.locator(".state")).to_have_text("crawling")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".state")).to_have_text("ended", timeout=60_000)
+    expect(page.locator("#status")).to_have_text("stopped by the user")
+    seen = pages_so_far(page)
+    page.goto("about:blank")  # a page that listens to a console complains when that ends
+    return seen
+
+
+def everything_is_still_there(page: Page, seen: int, excluded: str) -> None:
+    expect(page.get_by_role("row", name=re.compile("night sky"))).to_contain_text(f"{seen:,}")
+    page.get_by_role("link", name="night sky").click()
+    expect(page.locator("#harvest canvas")).to_be_visible()
+    page.get_by_role("link", name="Label").click()
+    expect(page.locator(".standing")).to_contain_text("10 labels so far")
+    page.get_by_role("link", name="Frontier").click()
+    expect(page.get_by_text("Excluded so far")).to_contain_text(excluded, timeout=30_000)
+    find_and_explain(page)
+
+
 def test_the_whole_story(running: Path, watch: Watch, open_console: OpenConsole, serve: Serve) -> None:
     watched = watch()
     page: Page = watched.page
     with serve(Server(WEB, cache_bytes=50_000_000)) as server:
         with open_console(running) as start:
             page.goto(start)
-            expect(page.get_by_text("There are no crawls in this folder yet.")).to_be_visible()
-            describe(page, server.port)
-            page.get_by_role("button", name="Create and start").click()
-            expect(page.locator(".state")).to_have_text("crawling", timeout=60_000)
-            expect(page.locator("#harvest canvas")).to_be_visible(timeout=60_000)
-            live = page.locator("#live")
-            expect(live).to_have_attribute("data-pages", AT_LEAST_60, timeout=120_000)
-            expect(live).not_to_have_attribute("data-pages", str(live.get_attribute("data-pages")), timeout=60_000)
-            page.get_by_role("button", name="Pause").click()
-            expect(page.locator(".state")).to_have_text("paused", timeout=30_000)
-            excluded = exclude_a_host(page)
-            page.get_by_role("link", name="Live").click()
-            page.get_by_role("button", name="Resume").click()
-            expect(page.locator(".state")).to_have_text("crawling", timeout=30_000)
-            assert label_ten(page) > 0
-            find_and_explain(page)
+            excluded = start_and_correct(page, server.port)
             watched.check()
-        with open_console(running) as start:  # the crawl has gone on without its console
-            page.goto(start)
-            expect(page.get_by_role("row", name=re.compile("night sky"))).to_contain_text("crawling")
-            page.get_by_role("link", name="night sky").click()
-            expect(page.locator(".state")).to_have_text("crawling")
-            page.get_by_role("button", name="Stop").click()
-            expect(page.locator(".state")).to_have_text("ended", timeout=60_000)
-            expect(page.locator("#status")).to_have_text("stopped by the user")
-            seen = pages_so_far(page)
-            assert seen >= 60
-            watched.check()
-            page.goto("about:blank")  # a page that listens to a console complains when that ends
         with open_console(running) as start:
             page.goto(start)
-            expect(page.get_by_role("row", name=re.compile("night sky"))).to_contain_text(f"{seen:,}")
-            page.get_by_role("link", name="night sky").click()
-            expect(page.locator("#harvest canvas")).to_be_visible()
-            page.get_by_role("link", name="Label").click()
-            expect(page.locator(".standing")).to_contain_text("10 labels so far")
-            page.get_by_role("link", name="Frontier").click()
-            expect(page.get_by_text("Excluded so far")).to_contain_text(excluded, timeout=30_000)
-            find_and_explain(page)
+            seen = find_again_and_stop(page)
+            assert seen >= 60
+            assert watched.problems == []
+        with open_console(running) as start:
+            page.goto(start)
+            everything_is_still_there(page, seen, excluded)
             watched.check()
 
 

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from lycosa import config, labelling
 from lycosa.cli.folder import Dir
-from lycosa.judge.asking import Question
 from lycosa.judge.corrected import has_noted
 from lycosa.judge.passages import best, passages, worst
 from lycosa.labelling import (
+    Question,
     Sent,
     count_changed,
     number_of,

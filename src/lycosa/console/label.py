@@ -15,9 +15,8 @@ from lycosa import config, labelling
 from lycosa.console.api import ApiRoute
 from lycosa.console.site import folder_of, reading, render
 from lycosa.errors import BadInput
-from lycosa.judge.asking import Question
 from lycosa.judge.passages import Passage, best, passages, worst
-from lycosa.labelling import Sent
+from lycosa.labelling import Question, Sent
 from lycosa.output.passages import parts
 from lycosa.output.terminal import printable
 from lycosa.store.labels import Candidate, Precision, count_labels
