@@ -126,7 +126,7 @@ def test_a_crawl_started_here_is_a_process_of_its_own(console: TestClient, crawl
         order = "/api/crawls/long/orders/"
         assert console.post(f"{order}start").json()["crawl"]["state"] in ("starting", "crawling")
         assert "running already" in console.post(f"{order}start").json()["error"]
-        job = console.app.state.site.jobs._jobs[folder]  # type: ignore[attr-defined]
+        job = console.app.state.console_site.jobs._jobs[folder]  # type: ignore[attr-defined]
         try:
             while not remote.is_listening(folder):
                 assert job.process.poll() is None, job.problem()
@@ -144,7 +144,7 @@ def test_a_crawl_started_here_is_a_process_of_its_own(console: TestClient, crawl
 def test_a_crawl_that_cannot_start_says_why(console: TestClient, crawls: Path) -> None:
     (crawls / "unborn" / "crawl.toml").write_text('seeds = ["http://example.org/"]\n[topic]\nkind = "nonsense"\n')
     console.post("/api/crawls/unborn/orders/start")
-    console.app.state.site.jobs._jobs[crawls / "unborn"].process.wait()  # type: ignore[attr-defined]
+    console.app.state.console_site.jobs._jobs[crawls / "unborn"].process.wait()  # type: ignore[attr-defined]
     found = console.get("/api/crawls/unborn").json()
     assert found["state"] == "interrupted"
     assert "there is no judge" in found["status"] or "nonsense" in found["status"]

@@ -39,7 +39,7 @@ def test_the_curves_end_where_the_crawl_is(console: TestClient) -> None:
 
 
 def remote_summary(console: TestClient) -> str:
-    folder: Path = console.app.state.site.folders.find("stars")  # type: ignore[attr-defined]
+    folder: Path = console.app.state.console_site.folders.find("stars")  # type: ignore[attr-defined]
     return (folder / "summary.json").read_text()
 
 

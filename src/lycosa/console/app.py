@@ -50,17 +50,17 @@ async def _life(app: Starlette) -> AsyncIterator[None]:
 def close(app: Starlette) -> None:
     """Remove what is temporary. Crawls go on."""
     app.state.drafts.close()
-    app.state.site.jobs.close()
+    app.state.console_site.jobs.close()
 
 
 def make_app(site: Site, access: Access) -> Starlette:
     """The console as an ASGI application."""
     guard = Middleware(Guard, access=access, read_only=site.read_only, refuse=errors.refuse)
     app = Starlette(routes=all_routes(), middleware=[guard], exception_handlers=errors.HANDLERS, lifespan=_life)
-    app.state.site = site
+    app.state.console_site = site
     app.state.access = access
     app.state.is_closing = lambda: False
-    app.state.batches = label.Batches()
+    app.state.label_batches = label.Batches()
     app.state.drafts = Drafts()
     return app
 

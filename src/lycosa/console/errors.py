@@ -31,7 +31,7 @@ def refuse(scope: Scope, status: int, words: str, can_log_in: bool) -> Response:
     request = Request(scope)
     if scope["path"].startswith(api.PREFIX):
         return api.json_response(api.Problem(words), status)
-    offers = can_log_in and bool(request.app.state.access.password)
+    offers = can_log_in and bool(request.app.state.access.pass_phrase)
     return site.render(request, "refused.html", status, words=words, can_log_in=offers)
 
 

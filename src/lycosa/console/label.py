@@ -138,7 +138,7 @@ def _marked(passage: Passage) -> list[tuple[str, str]]:
 
 
 def _batches(request: Request) -> Batches:
-    found: Batches = request.app.state.batches
+    found: Batches = request.app.state.label_batches
     return found
 
 

@@ -43,7 +43,7 @@ class Access:
     """The secrets of one console, and the names it answers to."""
 
     def __init__(self, host: str = "127.0.0.1", password: str = "", names: Sequence[str] = ()) -> None:
-        self.password = password
+        self.pass_phrase = password
         self.token = secrets.token_urlsafe(32)
         self.is_local = is_local(host)
         self._names = {name.lower() for name in (*_LOCAL, *names)}
@@ -66,7 +66,7 @@ class Access:
 
     def log_in(self, password: str) -> str:
         """The cookie in exchange for the password; empty if that is wrong."""
-        if not self.password or not secrets.compare_digest(password.encode(), self.password.encode()):
+        if not self.pass_phrase or not secrets.compare_digest(password.encode(), self.pass_phrase.encode()):
             return ""
         return self._admit()
 

@@ -46,7 +46,7 @@ class Site(NamedTuple):
 
 
 def site(request: Request) -> Site:
-    found: Site = request.app.state.site
+    found: Site = request.app.state.console_site
     return found
 
 
