@@ -35,7 +35,9 @@ GROUPS = {
     "parent relevance": ["parent"],
     "words around the link": ["context"],
     "the link's own words": ["own"],
-    "link words from `rules.json`": ["elsewhere"],
+    "class of the page by link words": ["elsewhere"],
+    "value by link words": ["value"],
+    "both": ["elsewhere", "value"],
     "sibling yield": ["siblings", "part", "near", "untested"],
     "place on the page": ["near"],
     "untested siblings": ["untested"],
@@ -47,7 +49,7 @@ GROUPS = {
     "depth": ["depth"],
     "twin detection": ["twin"],
 }
-BEFORE = ("parent", "context", "own", "elsewhere", "cash", "depth", "twin")
+BEFORE = ("parent", "context", "own", "elsewhere", "value", "cash", "depth", "twin")
 PARTS: dict[str, dict[str, Any]] = {
     **{f"without {name}": {"without": gone} for name, gone in GROUPS.items()},
     "without learned weights": {"speed": 0.0},

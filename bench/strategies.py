@@ -38,7 +38,7 @@ from lycosa.judge.tids import Tids
 from lycosa.parse import HtmlParser, content_digest
 from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES, rule_base
-from lycosa.strategy.link_training import Linked, train
+from lycosa.strategy.link_training import Linked, sample, train
 from lycosa.strategy.link_words import all_words
 from lycosa.types import Acts, Link, Page, Reply, Visit
 from lycosa.urls import hostname
@@ -140,7 +140,9 @@ def write_rules(visits: list[Visit], work: Path) -> None:
         links = visit.page.links
         for link, words in zip(links, all_words(visit.page, links), strict=True):
             led.append(Linked(visit.verdict.label, hostname(link.url), [words]))
-    rules = replace(rule_base.count(labels, pairs), links=train(led))
+    led = sample(led)
+    links, values = train(led, [{page.label: 1.0 + len(page.links[0]) / 100} for page in led])
+    rules = replace(rule_base.count(labels, pairs), links=links, values=values)
     rule_base.save(rules, work / rule_base.NAME)
 
 

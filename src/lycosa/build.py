@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from lycosa import __version__, config, plugins, urls
+from lycosa import __version__, config, mining, plugins, urls
 from lycosa.assembly import Assembly, make_frontier
 from lycosa.crawl import Crawl
 from lycosa.estimate.held_out import HeldOut, leaving_out
@@ -39,7 +39,7 @@ from lycosa.store.db import CrawlDb
 from lycosa.store.secret import Digests
 from lycosa.store.visits import Totals, VisitStore
 from lycosa.store.warc import WarcWriter
-from lycosa.strategy import STRATEGIES
+from lycosa.strategy import RULED, STRATEGIES
 from lycosa.types import (
     Band,
     Clock,
@@ -101,7 +101,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         scope = make_scope(settings)
         recall = make_estimate(folder, settings, scope.refuses)
     judge = make_judge(settings, source, recall.held_out)
-    strategy = make_strategy(settings, source, judge)
+    strategy = make_strategy(settings, source, judge, recall.held_out)
     parser = Guarded(make_parsers(settings), folder)
     db = CrawlDb(folder / "crawl.db")
     at_once = settings.fetch.concurrency == 1  # which makes a crawl reproducible
@@ -176,9 +176,12 @@ def make_judge(settings: config.Config, source: config.Source, held_out: HeldOut
     return judge
 
 
-def make_strategy(settings: config.Config, source: config.Source, judge: Judge) -> Any:
+def make_strategy(settings: config.Config, source: config.Source, judge: Judge, held_out: HeldOut | None = None) -> Any:
+    """The strategy; if it uses rules between classes, they are learned from the topic's examples."""
     kinds = strategies()
     strategy = make("strategy", kinds, settings.strategy, source)
+    if settings.strategy["kind"] in RULED:
+        mining.prepare(judge, source.path.parent, leaving_out(held_out or HeldOut(), read_pages))
     if hasattr(strategy, "prepare"):
         with source.placing(), kinds.blaming(str(settings.strategy["kind"]), "prepare"):
             strategy.prepare(source.path.parent, judge)

@@ -1,11 +1,14 @@
 """Learns rules between the classes of a topic from its examples: which classes do the pages of a class link to?
 
 The examples are pages of known classes. The pages they link to are looked up in WARCs or fetched, classified, and
-counted by the class of the linking page; the link words that lead to each class are learned.
+counted by the class of the linking page; the link words that lead to each class are learned. A crawl whose examples are
+WARCs learns this before its first visit.
 """
 
+import asyncio
+import logging
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -14,14 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from lycosa import build, config
-from lycosa.judge.corpus import ReadPages, labelled_pages, sources
+from lycosa.judge.corpus import ReadPages, as_list, labelled_pages, sources
+from lycosa.loops import blocking
 from lycosa.parse import Parsers
 from lycosa.store.warc import read_responses
-from lycosa.strategy.link_training import Linked, train
+from lycosa.strategy import rule_base
+from lycosa.strategy.link_training import Linked, ordering, sample, train
+from lycosa.strategy.link_value import values
 from lycosa.strategy.link_words import all_words
 from lycosa.strategy.rule_base import RuleBase, count
-from lycosa.types import BadInput, Clock, Page, Reply
+from lycosa.types import BadInput, Page, Reply
 from lycosa.urls import Base, canonical, hostname, registered_domain
 
 MOST_PAGES = 2_000  # number of pages fetched by default
@@ -30,6 +35,7 @@ _MOST_HOPS = 10
 _MOST_BELIEFS = 2_000  # examples used to fit the temperature: it is a single number
 _TEMPERATURES = np.geomspace(0.1, 100, 121)
 _TINY = 1e-300
+_log = logging.getLogger(__name__)
 
 
 class Example(NamedTuple):
@@ -38,6 +44,7 @@ class Example(NamedTuple):
     label: str
     links: list[str]  # the URLs it links to
     words: list[list[str]]  # the words of each link: its anchor, its context, the title
+    address: str = ""
 
 
 @dataclass
@@ -68,7 +75,9 @@ class Mine:
                     self.known[address] = label
                 if label not in self.labels or not links:
                     continue
-                self.examples.append(Example(label, [link.url for link in links], all_words(page, links)))
+                self.examples.append(
+                    Example(label, [link.url for link in links], all_words(page, links), canonical(name))
+                )
                 if chance.randrange(len(self.examples)) < _MOST_BELIEFS:  # every example is equally likely to be kept
                     if len(self.beliefs) >= _MOST_BELIEFS:
                         del self.beliefs[chance.choice(list(self.beliefs))]
@@ -90,18 +99,12 @@ class Mine:
             if (address := canonical(url)) in wanted:
                 await self._classify(address, page)
 
-    async def fetch(
-        self, settings: config.Config, found: Sequence[str], clock: Clock, watch: Callable[[int], None]
-    ) -> None:
-        """Fetch pages politely and classify them; those that cannot be fetched are ignored. `watch` receives the number
-        done."""
-        for wave in waves(found):
-            for reply in await build.fetch_pages(settings, wave, clock):
-                page = _parsed(reply)
-                if page.url and reply.url:
-                    self.moved.update({reply.link.url: reply.url} if reply.url != reply.link.url else {})
-                    await self._classify(reply.url, page)
-            watch(len(wave))
+    async def read_reply(self, reply: Reply) -> None:
+        """Classify a fetched page; a page that could not be fetched is ignored."""
+        page = _parsed(reply)
+        if page.url and reply.url:
+            self.moved.update({reply.link.url: reply.url} if reply.url != reply.link.url else {})
+            await self._classify(reply.url, page)
 
     def missing(self, most: int) -> list[str]:
         """At most `most` pages that are still to be classified: a random sample, stratified by the class of the
@@ -118,14 +121,28 @@ class Mine:
     def rules(self) -> RuleBase:
         """Count, and learn from the words. A page counts once per class, however many addresses lead to it."""
         rules = count(self.labels, self._links(range(len(self.examples))), self._temperature())
+        links, worth = train(*self._linked())
+        return replace(rules, links=links, values=worth)
+
+    def ordering(self) -> dict[str, float]:
+        """How well the value of links is predicted on sites that were left out of training, by class."""
+        return ordering(*self._linked())
+
+    def _linked(self) -> tuple[list[Linked], list[dict[str, float]]]:
+        """The linked pages of known classes, and what they are worth."""
         classes = self.classes | self.known  # a label is better than a prediction
         said: dict[str, list[list[str]]] = {}
+        graph: dict[str, list[str]] = {}
         for example in self.examples:
             for address, words in zip(map(self._address, example.links), example.words, strict=True):
                 if address in classes:
                     said.setdefault(address, []).append(words)
-        led = (Linked(classes[address], registered_domain(hostname(address)), links) for address, links in said.items())
-        return replace(rules, links=train(led))
+                    graph.setdefault(example.address, []).append(address)
+        pages = sample(
+            Linked(classes[address], registered_domain(hostname(address)), links, address)
+            for address, links in said.items()
+        )
+        return pages, [*values([page.address for page in pages], graph, classes)]
 
     def _links(self, numbers: Sequence[int]) -> Iterator[tuple[str, str, str]]:
         for example in map(self.examples.__getitem__, numbers):
@@ -150,6 +167,45 @@ class Mine:
                 break
             url = self.moved[url]
         return url
+
+
+@blocking
+def from_recordings(judge: Any, folder: Path, read: ReadPages) -> RuleBase:
+    """Learn from the WARCs of the examples alone."""
+
+    async def learn() -> RuleBase:
+        found = Mine(judge, folder)
+        await found.read_examples(read)
+        for warc in found.warcs():
+            await found.read_warc(warc, read)
+        return found.rules()
+
+    return asyncio.run(learn())
+
+
+def prepare(judge: Any, folder: Path, read: ReadPages) -> RuleBase | None:
+    """Write rules.json to a crawl folder if the examples of the topic are WARCs with links; return what was written.
+
+    A file made here is made again when the examples change. One from `lycosa topic rules` is left alone.
+    """
+    if not hasattr(judge, "classifier_") or not all((folder / name).exists() for name in as_list(judge.examples)):
+        return None  # nothing was learned from examples, or they are gone and only the model is left
+    found = sources(folder, judge.examples, judge.labels)
+    path, made_from = folder / rule_base.NAME, judge.classifier_.facts.source
+    if not any(source.labels for source in found):
+        return None
+    if path.exists() and rule_base.load(path).made_from in ("", made_from):
+        return None
+    try:
+        rules = replace(from_recordings(judge, folder, read), made_from=made_from)
+    except BadInput as error:
+        _log.info("nothing is learned about links: %s", error)
+        return None
+    if not rules.counts:
+        return None
+    rule_base.save(rules, path)
+    _log.info("%s: learned from the examples where links lead", path)
+    return rules
 
 
 def redirects(path: Path) -> Iterator[tuple[str, str]]:

@@ -339,7 +339,8 @@ async def test_show_tells_what_was_learned(crawled: Any, in_thread: Any) -> None
     for words in ("learned: weight of evidence", "learned: words", "learned: hosts"):
         assert words in out
     learned = json.loads((await in_thread("show", folder, "--json")).out)["learned"]
-    without_classes = {words for name, words in IN_WORDS.items() if name not in ("class", "leads", "elsewhere")}
+    with_classes = ("class", "leads", "elsewhere", "value")
+    without_classes = {words for name, words in IN_WORDS.items() if name not in with_classes}
     assert set(learned["weight of evidence"]) == without_classes
     assert list(learned["words"].values()) == sorted(learned["words"].values(), reverse=True)
     assert all(name.startswith(("/", "“")) for name in learned["words"])

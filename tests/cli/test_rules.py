@@ -14,7 +14,10 @@ import typer
 from msgspec.structs import replace
 from typer.testing import CliRunner, Result
 
+from lycosa import build, config
 from lycosa.cli.rules import rules
+from lycosa.cli.topic import app as topic
+from lycosa.clock import WallClock
 from lycosa.mining import WAVE, Example, Mine, redirects, waves
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
@@ -242,6 +245,70 @@ def test_redirects_of_a_warc(tmp_path: Path) -> None:
         "http://x.example/f": "mailto:x",
     }
     assert dict(redirects(record(tmp_path, "web", {}, moved))) == {"http://x.example/a": "http://x.example/b?c"}
+
+
+# -- made by a crawl itself -------------------------------------------------------------------------------------------
+
+
+def made(folder: Path) -> Any:
+    """The strategy of a crawl, prepared as `lycosa crawl` does it."""
+    return build.build(folder, *config.load(folder), WallClock()).strategy
+
+
+@pytest.mark.parametrize("strategy", ["learned", "rules"])
+def test_a_crawl_learns_from_recorded_examples_where_links_lead(recorded: Path, strategy: str) -> None:
+    """Nothing else was prepared: no rules, no model."""
+    text = (recorded / "crawl.toml").read_text().replace('kind = "rules"', f'kind = "{strategy}"')
+    (recorded / "crawl.toml").write_text(text)
+    prepared = made(recorded)
+    worth = prepared.scores_ if strategy == "rules" else prepared.class_rules_.worth
+    assert worth["DH"] > worth.get("SP", 0.0)
+    found = rule_base.load(recorded / "rules.json")
+    assert found.counts == TABLE_1
+    assert found.made_from
+
+
+def test_a_crawl_learns_again_only_from_other_examples(recorded: Path) -> None:
+    path = recorded / "rules.json"
+    made(recorded)
+    written = path.stat().st_ino
+    made(recorded)
+    assert path.stat().st_ino == written
+    lines = (recorded / "labels.tsv").read_text().splitlines(keepends=True)
+    (recorded / "labels.tsv").write_text("".join(lines[1:]))
+    before = rule_base.load(path)
+    made(recorded)
+    assert rule_base.load(path).made_from != before.made_from
+
+
+def test_rules_that_somebody_made_are_left_alone(recorded: Path) -> None:
+    own = rule_base.RuleBase(sorted(TABLE_1), {"SP": {"PH": 1.0}})
+    rule_base.save(own, recorded / "rules.json")
+    made(recorded)
+    assert rule_base.load(recorded / "rules.json") == own
+
+
+def test_examples_that_say_nothing_about_links_are_no_obstacle(tmp_path: Path) -> None:
+    """Files on disk, and a WARC whose pages have no links."""
+    folder = write_topic(tmp_path / "files", "learned")
+    write_examples(folder, "http://x.example")
+    made(folder)
+    assert not (folder / "rules.json").exists()
+    pages = {f"http://x.example/{label}/{n}": html(label, f"{label} {n}") for label in VOCABULARY for n in range(6)}
+    other = tmp_path / "recorded"
+    warc = record(other, "web", pages)
+    (other / "labels.tsv").write_text("".join(f"{url}\t{url.split('/')[3]}\n" for url in pages))
+    examples = f'examples = "{warc.relative_to(other)}"\nlabels = "labels.tsv"'
+    made(write_topic(other, "learned", examples=examples))
+    assert not (other / "rules.json").exists()
+
+
+def test_training_a_topic_learns_where_links_lead(recorded: Path) -> None:
+    outcome = CliRunner().invoke(topic, ["train", str(recorded)])
+    assert outcome.exit_code == 0, outcome.exception
+    written = f"{recorded / 'rules.json'} written: where links lead, learned from 40 pages"
+    assert outcome.stdout.splitlines()[-1] == written
+    assert rule_base.load(recorded / "rules.json").counts == TABLE_1
 
 
 # -- show, export, draw -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
 from lycosa.store.db import CrawlDb
-from lycosa.strategy.learned import CALLED, MOST_CREDIT, SOURCES, Learned
+from lycosa.strategy.learned import CALLED, HEARD, MOST_CREDIT, SOURCES, Learned
 from lycosa.strategy.learned_report import learned
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.link_words import LinkWords
@@ -97,8 +97,9 @@ class Waiting:
         links = strategy.memory_.links
         row = links.find(url)
         assert row, f"{url} does not wait"
-        self.found, self.finds, self.best = links.found(row), links.finds[row], strategy.memory_.best_page(row)
-        self.twin, self.turn, self.elsewhere = links.twins[row], links.turns[row], links.elsewheres[row]
+        self.found, self.best = links.found(row), strategy.memory_.best_page(row)
+        self.twin, self.turn = links.twins[row], links.turns[row]
+        self.elsewhere, self.value = links.elsewheres[row], links.values[row]
         (self.evidence,) = strategy.evidence([row])
 
 
@@ -153,6 +154,47 @@ def test_siblings_rise_with_a_success_and_fall_with_a_failure() -> None:
     down = turn(strategy, page(second, [], BAD, HOME))
     assert down[third] < up[third]
     assert set(down) == {third, fourth}
+
+
+def after_two(db: CrawlDb | None, *verdicts: Verdict) -> Learned:
+    """Two pages of a list were visited; each leads on."""
+    strategy = make(db, explore=0)
+    turn(strategy, page(HOME, kids("x", 6)))
+    for url, verdict in zip(kids("x", 2), verdicts, strict=True):
+        turn(strategy, page(url, [f"{url}/on"], verdict, HOME))
+    return strategy
+
+
+def test_a_revised_verdict_moves_the_siblings_of_its_page_and_its_own_links() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy = after_two(db, GOOD, GOOD)
+    first, second, *others = kids("x", 6)
+    before = {url: worth(strategy, url) for url in [*others, f"{first}/on", f"{second}/on"]}
+    strategy.hear([(second, BAD), ("http://a.example/unknown", GOOD)])
+    after = renew(strategy)
+    assert all(after[url] < before[url] for url in [*others, f"{second}/on"])
+    assert strategy.rate() == pytest.approx(after_two(None, GOOD, BAD).rate())
+    restarted = make(db, explore=0)
+    restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
+    assert [Waiting(restarted, url).evidence for url in before] == [Waiting(strategy, url).evidence for url in before]
+    for each in (strategy, restarted):
+        each.hear([(second, GOOD)])
+    assert renew(restarted) == renew(strategy)
+
+
+def test_of_many_revised_pages_some_are_rescored_at_a_time_and_the_rest_after_a_restart() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy = make(db, explore=0)
+    urls = kids("x", 3 * HEARD)
+    for url in urls:
+        turn(strategy, page(url, [f"{url}/on"], GOOD))
+    strategy.hear([(url, BAD) for url in urls])
+    assert len(renew(strategy)) <= HEARD + 1
+    restarted = make(db, explore=0)
+    restarted.load(msgspec.json.decode(msgspec.json.encode(strategy.save())))
+    left = {url for _ in range(2) for url in renew(restarted)}
+    assert 2 * HEARD <= len(left) <= 2 * HEARD + 2
+    assert not restarted.heard_
 
 
 def test_a_sibling_with_an_address_of_another_kind_rises_less() -> None:
@@ -240,7 +282,6 @@ def test_a_url_is_watched_through_its_first_pages_only() -> None:
         turn(strategy, page(f"http://a.example/{number}", [everywhere]))
     link = Waiting(strategy, everywhere)
     assert len(link.found) == SOURCES
-    assert link.finds == SOURCES + 3
 
 
 def test_a_url_found_again_on_a_better_page_rises() -> None:
@@ -487,6 +528,7 @@ RULES = RuleBase(
     ["course", "list", "other"],
     {"list": {"course": 9, "other": 1}, "other": {"other": 1}},
     links={"course": LinkWords(0.0, {"“algebra”": 1.5, "/news": -1.0, "title mathemat": 1.0})},
+    values={"course": LinkWords(0.0, {"“algebra”": 1.25, "/news": -1.0}), "other": LinkWords(2.0, {})},
 )
 
 
@@ -506,20 +548,21 @@ def test_rules_between_classes_are_used_where_there_are_some(tmp_path: Path) -> 
     assert min(good.values()) > max(score for url, score in bad.items() if "/y/" in url)
 
 
-def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp_path: Path) -> None:
+@pytest.mark.parametrize("only", ["elsewhere", "value"])
+def test_where_words_led_elsewhere_counts_from_the_start_and_after_a_restart(tmp_path: Path, only: str) -> None:
     save(RULES, tmp_path / "rules.json")
     db = CrawlDb(":memory:").open()
-    strategy = classed(tmp_path, db, only="elsewhere")
+    strategy = classed(tmp_path, db, only)
     good, bad, unknown = kids("x", 3)
     found = turn(strategy, page(HOME, [good, bad, unknown], words=["algebra", "weather", "news"]))
     assert found[good] > found[bad] == found[unknown]  # `news` is known in addresses only
     found |= turn(strategy, page("http://a.example/2", kids("news", 1)))
     assert found[kids("news", 1)[0]] == found[bad]  # words that led to nothing sought are held against no link
     (tmp_path / "rules.json").unlink()
-    reading = classed(tmp_path, db, only="elsewhere")
+    reading = classed(tmp_path, db, only)
     reading.load(strategy.save())
-    assert [link.elsewhere for link in waiting(reading).values()] == [
-        link.elsewhere for link in waiting(strategy).values()
+    assert [(link.elsewhere, link.value) for link in waiting(reading).values()] == [
+        (link.elsewhere, link.value) for link in waiting(strategy).values()
     ]
 
 

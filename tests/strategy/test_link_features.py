@@ -185,3 +185,10 @@ def test_addresses_of_one_folder_are_twins(url: str, folder: str) -> None:
 
 def test_all_twins_have_one_folder() -> None:
     assert {folder_of(twin) for twin in twins("http://a.example/x")} == {"http://a.example/x"}
+
+
+def test_good_pages_that_are_taken_back_never_leave_less_than_none() -> None:
+    tally = Tally(1.0, 10.0)
+    tally.add(-3.0, 0.0)
+    assert tally.state() == [0.0, 10.0]
+    assert tally.surplus(0.5) < 0

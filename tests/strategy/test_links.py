@@ -13,13 +13,22 @@ LOW, HIGH = Source(0, 0.2, "", 1, 0.1, 1.0), Source(1, 0.8, "course", 0, 0.1, 1.
 
 
 def find(words: tuple[int, ...] = (), **given: Any) -> Find:
-    values = {"spot": 0, "depth": 2, "context": 0.1, "own": 0.2, "elsewhere": 0.0}
+    values = {"spot": 0, "depth": 2, "context": 0.1, "own": 0.2, "elsewhere": 0.0, "value": 0.0}
     return Find(words=words, **(values | given))  # type: ignore[arg-type]
 
 
 def finds(urls: list[str], words: tuple[int, ...] = ()) -> Finds:
     """New links of one page, which says the same of all of them."""
-    columns = {"ids": 0, "hosts": 1, "places": 2, "areas": 3, "contexts": 0.1, "owns": 0.2, "elsewheres": 0.0}
+    columns = {
+        "ids": 0,
+        "hosts": 1,
+        "places": 2,
+        "areas": 3,
+        "contexts": 0.1,
+        "owns": 0.2,
+        "elsewheres": 0.0,
+        "values": 0.0,
+    }
     columns |= {"depths": 2, "spots": 0, "word_counts": len(words)}
     lists: dict[str, list[float]] = {name: [value] * len(urls) for name, value in columns.items()}
     return Finds(urls, [0] * len(urls), lists | {"words": [*words] * len(urls)})
@@ -68,12 +77,13 @@ def test_the_most_relevant_page_speaks_for_a_link() -> None:
     links = Links()
     row = add(links, LOW)
     assert links.best[row] == LOW.number
-    links.again(row, HIGH, find(spot=3, depth=1, context=0.3, own=0.1, elsewhere=0.5, words=(9,)), LOW)
+    links.again(row, HIGH, find(spot=3, depth=1, context=0.3, own=0.1, elsewhere=0.5, value=0.25, words=(9,)), LOW)
     assert links.best[row] == HIGH.number
-    assert (links.depths[row], links.contexts[row], links.owns[row], links.elsewheres[row]) == (1, 0.3, 0.2, 0.5)
+    assert (links.depths[row], links.contexts[row], links.owns[row]) == (1, 0.3, 0.2)
+    assert (links.elsewheres[row], links.values[row]) == (0.5, 0.25)
     assert (list(links.words(row)), links.found(row)) == ([9], [(0, 0), (1, 3)])
     links.again(row, LOW, None, HIGH)
-    assert (links.finds[row], links.counts[row], links.cash[row]) == (3, 2, pytest.approx(0.3))
+    assert (links.counts[row], links.cash[row]) == (2, pytest.approx(0.3))
 
 
 def test_words_of_all_its_pages_count_up_to_some() -> None:

@@ -44,8 +44,10 @@ def add_page(memory: Memory, frontier: Frontier, db: CrawlDb, found: list[str], 
             continue
         words = [memory.names[f"/{chance.randrange(30)}"] for _ in range(chance.randrange(5))]
         candidates.append((Link(url, depth=2), at // 5, row, [], words))
-    source = memory.add_page(chance.random(), chance.choice(["", "course"]), 1, 0.1, 1.0, memory.up)
-    columns = {name: [chance.random() for _ in candidates] for name in ("contexts", "owns", "elsewheres")}
+    number = len(memory.sources)
+    source = Source(number, chance.random(), chance.choice(["", "course"]), 1, 0.1, 1.0)
+    memory.add_page(source, number, memory.up)
+    columns = {name: [chance.random() for _ in candidates] for name in ("contexts", "owns", "elsewheres", "values")}
     memory.add_links(source, memory.finds(candidates, {**columns}), told)
     frontier.push(found)
     memory.settle(db)
@@ -60,8 +62,8 @@ def state(memory: Memory, number: int) -> list[Any]:
 
 def link(memory: Memory, row: int) -> list[Any]:
     links = memory.links
-    columns = (links.hosts, links.places, links.areas, links.depths, links.contexts, links.owns, links.cash)
-    flags = (links.finds, links.best, links.twins, links.turns)
+    columns = (links.hosts, links.places, links.areas, links.depths, links.contexts, links.owns, links.values)
+    flags = (links.cash, links.best, links.twins, links.turns)
     return [column[row] for column in (*columns, *flags)] + [links.found(row), list(links.words(row))]
 
 

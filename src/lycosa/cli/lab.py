@@ -24,7 +24,7 @@ from lycosa.lab.serve import Server
 from lycosa.lab.tasks import Comparison, Plan, Task
 from lycosa.lab.webs import GENERATED, GeneratedPages, graph_of, labels_of, open_web, site_of
 from lycosa.lab.writing import writing
-from lycosa.mining import Mine
+from lycosa.mining import from_recordings
 from lycosa.output import terminal
 from lycosa.output.progress import LINE_EVERY_S
 from lycosa.pages import read_pages
@@ -219,15 +219,7 @@ def _plan(file: Path | None, one: dict[str, Any], changes: dict[str, Any]) -> Pl
 
 def mine(judge: Any, folder: Path) -> RuleBase:
     """The rules between the classes of a judge, from the recordings it was trained on."""
-
-    async def read() -> RuleBase:
-        found = Mine(judge, folder)
-        await found.read_examples(read_pages)
-        for warc in found.warcs():
-            await found.read_warc(warc, read_pages)
-        return found.rules()
-
-    return asyncio.run(read())
+    return from_recordings(judge, folder, read_pages)
 
 
 def _progress() -> Progress:

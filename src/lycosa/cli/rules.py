@@ -17,7 +17,7 @@ from rich.text import Text
 from lycosa import build, config
 from lycosa.clock import WallClock
 from lycosa.judge.corpus import ReadPages
-from lycosa.mining import MOST_PAGES, Mine
+from lycosa.mining import MOST_PAGES, Mine, waves
 from lycosa.output import terminal
 from lycosa.output.rules_picture import draw_rules
 from lycosa.pages import read_pages
@@ -88,7 +88,13 @@ def rules(
     topic = _load(path)
     target = topic.folder / rule_base.NAME
     if not (show or export or draw):
-        _write(target, asyncio.run(_mine(topic, warc or [], most)))
+        found, ordering = asyncio.run(_mine(topic, warc or [], most))
+        _write(target, found)
+        for name in topic.judge.targets(ordering):
+            typer.echo(
+                f"value of links to {name}: tested on sites left out of training, a link worth more than the average"
+                f" comes before one worth less in {ordering[name]:.0%} of all pairs (50% is chance)"
+            )
     elif not target.exists():
         raise BadInput(f"{target}: no rules yet; mine them with: lycosa topic rules {path}")
     else:
@@ -110,11 +116,10 @@ def rules(
 
 def _write(target: Path, found: rule_base.RuleBase) -> None:
     rule_base.save(found, target)
-    pairs = sum(sum(row.values()) for row in found.counts.values())  # a page counts for each class that links to it
     total = sum(map(len, found.rules().values()))
     typer.echo(
         f"{target} written: {total:,} rules between {len(found.classes):,} classes,"
-        f" counted on {pairs:,.0f} pairs of a class and a page it links to;"
+        f" counted on {found.pages:,.0f} pairs of a class and a page it links to;"
         f" link weights of {len(set().union(*(model.words for model in found.links.values()))):,} words"
     )
 
@@ -131,7 +136,7 @@ def _load(path: Path) -> Topic:
     return Topic(judge, options, settings, source)
 
 
-async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_base.RuleBase:
+async def _mine(topic: Topic, further: list[Path], most: int | None) -> tuple[rule_base.RuleBase, dict[str, float]]:
     judge = build.make_judge(topic.settings, topic.source)
     mine = Mine(judge, topic.folder)
     with Progress(console=terminal.console(stderr=True), transient=True) as progress:
@@ -143,12 +148,15 @@ async def _mine(topic: Topic, further: list[Path], most: int | None) -> rule_bas
         missing = mine.missing((0 if warcs else MOST_PAGES) if most is None else most)
         if missing:
             task = progress.add_task("fetching", total=len(missing))
-            await mine.fetch(topic.settings, missing, WallClock(), lambda done: progress.advance(task, done))
+            for wave in waves(missing):
+                for reply in await build.fetch_pages(topic.settings, wave, WallClock()):
+                    await mine.read_reply(reply)
+                progress.advance(task, len(wave))
         if not mine.classes:
             places = ", ".join(map(str, warcs)) or "the fetched pages"
             raise BadInput(f"topic.examples: no page that the examples link to is in {places}; give --warc or --most")
         progress.add_task("training link weights", total=None)
-        return mine.rules()
+        return mine.rules(), mine.ordering()
 
 
 def _watched(progress: Progress) -> ReadPages:

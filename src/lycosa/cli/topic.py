@@ -14,7 +14,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from lycosa import build, urls
+from lycosa import build, mining, urls
 from lycosa.clock import WallClock
 from lycosa.judge import model_file, training
 from lycosa.judge.classifier import Section
@@ -29,6 +29,7 @@ from lycosa.output.topic_report import draw, measure, tables
 from lycosa.pages import check_readable, read_page, read_pages
 from lycosa.parse import Parsers
 from lycosa.recalling import without_held_out
+from lycosa.strategy import rule_base
 from lycosa.topics import (
     Topic,
     find_labelled,
@@ -77,11 +78,15 @@ class Tried(NamedTuple):
 
 @app.command()
 def train(path: Crawl) -> None:
-    """Train the judge on its labelled pages and write topic.model to the crawl folder."""
+    """Train the judge on its labelled pages and write topic.model to the crawl folder.
+
+    If these pages are recorded with their links, where links lead is learned too and written to rules.json.
+    """
     topic = load(path)
     judge = learner(topic, "does not learn from labelled pages: there is nothing to train")
     with topic.source.placing(), _progress() as progress:
-        found = training.make(judge, topic.folder, without_held_out(topic.folder, _watched(progress)))
+        read = without_held_out(topic.folder, _watched(progress))
+        found = training.make(judge, topic.folder, read)
     target = topic.folder / model_file.NAME
     try:
         found.save(target, judge.KIND)
@@ -89,6 +94,12 @@ def train(path: Crawl) -> None:
         raise BadInput(f"{target}: cannot be written: {error.strerror}") from None
     facts = found.facts
     typer.echo(f"{target} written: {len(facts.labels)} labels, {len(facts.terms):,} terms")
+    with topic.source.placing(), _progress() as progress:
+        read = without_held_out(topic.folder, _watched(progress))
+        topic.judge.prepare(topic.folder, read)
+        rules = mining.prepare(topic.judge, topic.folder, read)
+    if rules:
+        typer.echo(f"{topic.folder / rule_base.NAME} written: where links lead, learned from {rules.pages:,.0f} pages")
 
 
 @app.command("test")

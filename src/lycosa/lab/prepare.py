@@ -24,10 +24,10 @@ from lycosa.lab.tasks import Plan, Task, slug
 from lycosa.lab.webs import GENERATED, GeneratedPages, generated, graph_of, labels_of, open_web, stamp
 from lycosa.lab.writing import make_folder, writing
 from lycosa.seeds.file import read_seeds
+from lycosa.strategy import RULED
 from lycosa.types import BadInput
 
 _LEAST_EXAMPLES = 2
-_RULED = ("rules", "learned")  # strategies that use rules between classes
 
 
 class Prepared(Struct, frozen=True):
@@ -135,7 +135,7 @@ class Preparation:
 
     def _judges(self, task: Task, web: Pages, drawn: dict[str, str], kinds: Sequence[str]) -> dict[str, Judging]:
         found: dict[str, Judging] = {}
-        ruled = {judge_for(options, task) for options in self.plan.strategies.values() if options["kind"] in _RULED}
+        ruled = {judge_for(options, task) for options in self.plan.strategies.values() if options["kind"] in RULED}
         for kind in kinds:
             if kind == MAIN:
                 found[kind] = self.makers.main(task, self.plan, web, drawn)

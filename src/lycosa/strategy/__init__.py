@@ -25,3 +25,4 @@ STRATEGIES: dict[str, type] = {
     "rules": Rules,
     "tids": TidsStrategy,
 }
+RULED = ("learned", "rules")  # strategies that use rules between classes, learned from the topic's examples

@@ -33,7 +33,7 @@ class ClassRules:
         self.worth: dict[str, float] = {}  # by class: the probability that its links lead to the target
         self.usual = 0.0  # the mean worth, over all links seen
         self.seen = 0
-        self.link_model = LinkModel([])  # predicts from a link's words; trained before the crawl
+        self.link_model = LinkModel()  # predicts from a link's words; trained before the crawl
         self._surplus: dict[str, float] = {}
 
     def prepare(self, folder: Path, targets: Targets) -> None:
@@ -43,7 +43,7 @@ class ClassRules:
         if rules and not targets(rules.classes):
             raise BadInput(f"{path}: made for other classes than the topic has; make it again, or take it away")
         if rules and rules.format < rule_base.FORMAT:
-            _log.warning("%s: made by an older Lycosa, it lacks the words of links; make it again to have them", path)
+            _log.warning("%s: made by an older Lycosa, which did not learn the value of links; make it again", path)
         self.start(targets, rules)
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:

@@ -36,13 +36,14 @@ class Gathering:
             place, best, context, own = links.places[row], links.best[row], links.contexts[row], links.owns[row]
             parent, kind, leads, distance = pages.get(best) or self._page(best)
             siblings, part, near, untested = self._yield(row, place)
-            area, words, finds = tallies.get(links.areas[row]), links.words(row), links.finds[row]
+            area, words = tallies.get(links.areas[row]), links.words(row)
             found.append(
                 [
                     parent,
                     in_context(context) if context >= 0 else 0.0,
                     in_own(own) if own >= 0 else 0.0,
                     links.elsewheres[row],
+                    links.values[row],
                     siblings,
                     part,
                     near,
@@ -55,7 +56,6 @@ class Gathering:
                     sum(map(surplus_of, words)) / sqrt(len(words) or 1),
                     in_cash(log(links.cash[row] + LEAST_CASH)),
                     _log(links.depths[row]),
-                    log(finds) if finds > 1 else 0.0,
                     distance,
                     float(links.twins[row]),
                 ]

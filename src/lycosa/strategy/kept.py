@@ -42,6 +42,7 @@ class PageNote(Struct, frozen=True, array_like=True):
     columns: dict[str, bytes]  # one per property of the links, in their order; the words are concatenated
     told: bytes  # ids of links about which there is nothing left to learn
     urls: dict[int, str]  # by position, URLs that are not in the frontier; those in `told` come last
+    key: int = 0  # of the page's own URL
 
     @classmethod
     def of(cls, source: Source, links: Links, finds: Finds, told: Sequence[int]) -> PageNote:
@@ -51,7 +52,7 @@ class PageNote(Struct, frozen=True, array_like=True):
         urls |= {len(ids) + at: links.name_of(told[at]) for at, number in enumerate(others) if not number}
         packed = {name: column.tobytes() for name, column in (finds.columns | {"ids": ids}).items()}
         judged = source.relevance, source.label, source.distance, source.cash, source.luck
-        return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls)
+        return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls, source.key)
 
     def pack(self) -> bytes:
         packed: bytes = isal_zlib.compress(_encode(self), 1)

@@ -9,7 +9,7 @@ do, and which of these signals to trust. A queued link's score follows the yield
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import islice, repeat
 from math import log
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +36,7 @@ from lycosa.types import (
     Notebook,
     Notes,
     Page,
+    Revised,
     Scored,
     TextRelevance,
     Verdict,
@@ -50,6 +51,7 @@ UNKNOWN = -1.0  # relevance of words that were not judged
 ENOUGH = 2.0  # relevant pages before weights are learned: until then there are only failures to learn from
 ANCESTORS = 3  # links up the path to a page share in its outcome, so that a crawl can tunnel through irrelevant pages
 MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred pages must not make its neighbours lists too
+HEARD = 20  # pages per visit whose links are rescored because verdicts were revised: a judge may revise hundreds
 MOST_CASH = 1e6  # keeps cash in range along a long chain of relevant pages
 
 
@@ -78,6 +80,7 @@ class Learned:
     idle_: int = field(init=False, repr=False, default=0)  # such pages since the last breadth-first one
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
+    heard_: dict[int, None] = field(init=False, repr=False, default_factory=dict)  # pages with revised verdicts nearby
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are rescored next
     unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be stored
 
@@ -135,8 +138,32 @@ class Learned:
         """Return relevance relative to the best so far (0..1), since judges differ in scale; halved if off topic."""
         if verdict.on_topic:
             self.best_ = max(self.best_, verdict.relevance)
-        share = min(1.0, verdict.relevance / (self.best_ or 1.0))
-        return share if verdict.on_topic else 0.5 * share
+        return self._share(verdict.relevance, verdict.on_topic)
+
+    def _share(self, relevance: float, on_topic: bool) -> float:
+        share = min(1.0, relevance / (self.best_ or 1.0))
+        return share if on_topic else 0.5 * share
+
+    def hear(self, revised: Revised) -> None:
+        """Correct what was learned from pages whose verdicts have changed. A page without links is not remembered."""
+        for url, verdict in revised:
+            if source := self.memory_.by_key.get(urls.key(url)):
+                self._revise(source, verdict)
+        self.surplus_.start(self.rate())
+
+    def _revise(self, source: Source, verdict: Verdict) -> None:
+        memory, changed = self.memory_, [source.number]
+        more = self.outcome(verdict) - self._share(source.relevance, source.distance == 0)
+        source.relevance = verdict.relevance
+        source.distance = 0 if verdict.on_topic else source.distance or 1
+        memory.name_class(source, verdict.label)
+        if source.up and more:
+            self.total_.add(more, 0.0)
+            self._count_all(source.up, more, 0.0)
+            changed += [page for page, _ in memory.links.found(source.up)]
+        for number in changed:
+            self.heard_[number] = None
+            self.unsaved_[f"yield {number:09}"] = memory.sources[number].state
 
     def _learn(self, row: int, evidence: Sequence[float], outcome: float) -> None:
         rate = self.rate()
@@ -201,21 +228,22 @@ class Learned:
         owns = self._text_relevances("own", [own for _, _, _, own, _ in candidates])
         order = sorted(range(len(owns)), key=owns.__getitem__, reverse=True)
         links = [candidate[0] for candidate in candidates]
-        promises = self._promises(page, candidates)
+        elsewheres, values = self._promises(page, candidates)
         contexts = [UNKNOWN] * len(order)  # judging the others would cost more than it is worth
         contexts[:READ] = self._text_relevances("context", [page.context(links[at]) for at in order[:READ]])
         columns: dict[str, Sequence[float]] = {
             "contexts": contexts,
             "owns": [owns[at] for at in order],
-            "elsewheres": [promises[at] for at in order],
+            "elsewheres": [elsewheres[at] for at in order],
+            "values": [values[at] for at in order],
         }
         return self.memory_.finds([candidates[at] for at in order], columns), told
 
-    def _promises(self, page: Page, candidates: Sequence[Candidate]) -> list[float]:
-        """Return where links like these led in the training data, if there is any."""
+    def _promises(self, page: Page, candidates: Sequence[Candidate]) -> tuple[list[float], list[float]]:
+        """Return where links like these led in the training data, if there is any, and what that was worth."""
         model, names = self.class_rules_.link_model, self.memory_.names.all
         if not model:
-            return [0.0] * len(candidates)
+            return [0.0] * len(candidates), [0.0] * len(candidates)
         links, _, _, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
         return model.of(page, links, [[names[word] for word in found] for found in words])
 
@@ -250,7 +278,8 @@ class Learned:
         distance = 0 if verdict.on_topic else 1 + (memory.best_page(up).distance if up else 0)
         luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
         self.scales_["parent"].add([verdict.relevance])
-        return memory.add_page(verdict.relevance, verdict.label, distance, cash, luck, up)
+        source = Source(len(memory.sources), verdict.relevance, verdict.label, distance, cash, luck)
+        return memory.add_page(source, urls.key(visit.reply.link.url), up)
 
     def worths(self, rows: Sequence[int], pages: Iterable[int]) -> list[float]:
         """Score links, each as a link of the given page, and keep the reasons."""
@@ -271,7 +300,10 @@ class Learned:
         self.memory_.settle(self.db_)
         links, sources, batches = self.memory_.links, self.memory_.sources, self.memory_.batches
         due = {row: links.pages[0][row] for row in self.twins_}
-        for source in self.dirty_.values():
+        heard = [*islice(self.heard_, HEARD)]
+        for number in heard:
+            del self.heard_[number]
+        for source in (*self.dirty_.values(), *map(sources.__getitem__, heard)):
             due.update(dict.fromkeys(source.kids[:CALLED], source.number))
         for _ in range(min(8, len(sources))):
             self.next_ = (self.next_ + 1) % len(sources)
@@ -315,15 +347,17 @@ class Learned:
             "leads": self.class_rules_.save(),
             "batches": self.memory_.batches.count,
             "fetched": len(self.memory_.done),
+            "heard": [*self.heard_],
         }
 
     def load(self, state: dict[str, Any]) -> None:
         self.load_counts(state)
         if self.db_ is not None:
             self.memory_.load(self.db_)
+        self.heard_ = dict.fromkeys(state["heard"])
 
     def load_counts(self, state: dict[str, Any]) -> None:
-        if "fetched" not in state:
+        if "heard" not in state:
             raise BadInput(OTHER_VERSION)
         self.weights_.load(state["weights"])
         self.total_ = Tally(*state["total"])

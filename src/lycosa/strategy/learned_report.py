@@ -29,7 +29,7 @@ def learned(db: CrawlDb, top: int = 12) -> dict[str, dict[str, float]]:
             groups[kind if space else "word"][name if space else key] = tally.surplus(rate)
     weights = dict(zip(PRIOR, strategy.weights_.values, strict=True))
     if not groups["class"]:  # the topic has no classes
-        del weights["class"], weights["leads"], weights["elsewhere"]
+        del weights["class"], weights["leads"], weights["elsewhere"], weights["value"]
     told = {"weight of evidence": _largest({IN_WORDS[name]: weight for name, weight in weights.items()})}
     return told | {_HEADINGS[kind]: _ends(found, top) for kind, found in groups.items() if found}
 

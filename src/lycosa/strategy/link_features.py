@@ -12,6 +12,7 @@ PRIOR = {
     "context": 0.4,  # relevance of the words around it
     "own": 0.9,  # relevance of its anchor and URL words: a list of what is sought is often called that
     "elsewhere": 0.8,  # where links with such words led in the training data
+    "value": 0.6,  # what pages behind links with such words were worth there; 1.0 does no better on texas
     "siblings": 2.5,  # yield of other links on its pages
     "part": 1.5,  # yield of siblings with the same kind of address
     "near": 2.0,  # yield of siblings near it on the page
@@ -24,7 +25,6 @@ PRIOR = {
     "words": 0.7,  # yield of the words in anchor and URL
     "cash": 1.0,  # importance that flows along links
     "depth": -0.7,
-    "links": 0.0,  # number of pages it was found on
     "distance": 0.0,  # clicks since the last relevant page
     "twin": -6.0,  # probably the same page as one already fetched
 }
@@ -48,6 +48,8 @@ class Tally:
     def add(self, good: float, tried: float = 1.0) -> None:
         self.good += good
         self.tried += tried
+        if self.good < 0:  # pages counted as good turned out not to be, after older counts were discounted
+            self.good = 0.0
         if self.tried > MEMORY:
             self.good, self.tried = self.good / 2, self.tried / 2
 

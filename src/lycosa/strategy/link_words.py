@@ -1,12 +1,14 @@
 """Where a link leads, predicted from its own words, the words near it and the title of its page.
 
     log-odds of a class = bias + sum over words of weight * (1 for its own, NEAR and TITLE for the others)
+    value for a class     likewise, in standard deviations: how many pages of the class lie just behind the link
 
 Trained by `link_training` on links to pages of known classes: titles identify lists of what is sought, and nearby words
 tell the entries of a list from the rest of the page.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -19,6 +21,7 @@ from lycosa.types import CONTEXT_WORDS, Link, Page
 
 NEAR, TITLE = 0.3, 0.5  # there are many words near a link, and all links of a page share its title
 MOST_TITLE = 8  # words
+MOST_VALUE = 3.0  # standard deviations
 _BESIDE, _ABOVE = "near ", "title "  # prefix of a word in that place
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
 
@@ -27,9 +30,9 @@ _near = Memo(lambda word: f"{_BESIDE}{stem}" if (stem := STEMS[word]) else "")._
 
 
 class LinkWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """Word weights for one class."""
+    """Word weights for one class: of links to its pages, or of links that are worth much if it is sought."""
 
-    bias: Weight  # log-odds of a link without known words, relative to any page
+    bias: Weight  # of a link without known words, relative to any page
     words: dict[str, Weight]
 
 
@@ -53,32 +56,50 @@ def all_words(page: Page, links: Sequence[Link]) -> list[list[str]]:
 
 
 class LinkModel:
-    """Predicts from the words of links whether they lead to any of the target classes."""
+    """Predicts from the words of links whether they lead to any of the target classes, and what is behind them."""
 
-    def __init__(self, models: Sequence[LinkWords]) -> None:
-        self._models = [(model.bias, *_weighers(model.words)) for model in models]
+    def __init__(self, links: Sequence[LinkWords] = (), values: Sequence[LinkWords] = ()) -> None:
+        models = [*links, *values]
+        self._links = len(links)  # the first models predict the class, the others the value
+        known = sorted({word for model in models for word in model.words})
+        columns = {word: at for at, word in enumerate(known, 1)}
+        self._weights = np.zeros((len(models), len(known) + 1))  # column 0 is for unknown words
+        for row, model in enumerate(models):
+            for word, weight in model.words.items():
+                self._weights[row, columns[word]] = share(word) * weight
+        self._biases = np.array([[model.bias] for model in models])
+        by_stem = {word.removeprefix(_BESIDE): at for word, at in columns.items() if word.startswith(_BESIDE)}
+        self._column = Memo(lambda word: columns.get(word, 0)).__getitem__  # with `map`, twice as fast as the dict
+        self._column_near = Memo(lambda word: by_stem.get(STEMS[word], 0)).__getitem__
 
     def __bool__(self) -> bool:
-        return bool(self._models)
+        return bool(len(self._weights))
 
-    def of(self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]) -> list[float]:
-        """Score links of a page, given the words each is counted under: the maximum over all classes.
+    def of(
+        self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]
+    ) -> tuple[list[float], list[float]]:
+        """Score links of a page, given the words each is counted under: the class of the page behind each, and its
+        value; the maximum over all target classes.
 
         Negative scores count as 0, like unknown words: the page behind the link may still contain the list.
         """
-        if not self._models or not links:
-            return [0.0] * len(links)
-        title = title_words(page)
-        first, last = _around(page, links)
-        best = np.zeros(len(links))
-        sums = np.zeros(len(page.words) + 1)
-        for bias, weight, near in self._models:
-            np.cumsum(np.fromiter(map(near, page.words), np.float64, len(page.words)), out=sums[1:])
-            own = [sum(map(weight, words)) for words in counted]
-            start = bias + TITLE * sum(map(weight, title))
-            np.maximum(best, start + sums[last] - sums[first] + own, out=best)
-        promised: list[float] = best.round(3).tolist()
-        return promised
+        if not self or not links:
+            return [0.0] * len(links), [0.0] * len(links)
+        ends = np.cumsum([len(words) for words in counted])
+        sums = self._between(map(self._column, chain.from_iterable(counted)), np.append(0, ends[:-1]), ends)
+        sums += self._between(map(self._column_near, page.words), *_around(page, links))
+        title = [*map(self._column, title_words(page))]
+        sums += self._biases + self._weights[:, title].sum(axis=1, keepdims=True)
+        led, worth = (part.max(axis=0, initial=0.0) for part in (sums[: self._links], sums[self._links :]))
+        return led.round(3).tolist(), np.minimum(worth, MOST_VALUE).round(3).tolist()
+
+    def _between(self, words: Iterable[int], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
+        """For each model, the weights of the words from each `first` to its `last`."""
+        columns = np.fromiter(words, np.intp)
+        sums = np.zeros((len(self._weights), len(columns) + 1))
+        np.cumsum(self._weights[:, columns], axis=1, out=sums[:, 1:])
+        found: NDArray[np.float64] = sums[:, last] - sums[:, first]
+        return found
 
 
 def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -87,13 +108,3 @@ def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArr
     before = np.maximum(0, CONTEXT_WORDS - (end - start)) // 2
     first = np.maximum(0, np.minimum(start - before, len(page.words) - CONTEXT_WORDS))
     return first, np.minimum(len(page.words), np.maximum(first + CONTEXT_WORDS, end))
-
-
-def _weighers(weights: Mapping[str, float]) -> tuple[Callable[[str], float], Callable[[str], float]]:
-    """Return two functions: the weight of a counted word, and what a word of the page adds to the links near it."""
-    by_stem = {
-        word.removeprefix(_BESIDE): NEAR * weight for word, weight in weights.items() if word.startswith(_BESIDE)
-    }
-    counted = Memo(lambda word: weights.get(word, 0.0))  # with `map`, twice as fast as the dict
-    near = Memo(lambda word: by_stem.get(STEMS[word], 0.0))
-    return counted.__getitem__, near.__getitem__

@@ -71,11 +71,13 @@ class Find(Struct, gc=False):
     context: float  # relevance of the words around it; negative if not judged
     own: float  # relevance of its own words
     elsewhere: float  # where links with such words led in the training data
+    value: float  # what the pages they led to were worth
 
 
 COLUMNS = {  # what a page says about its links, one array each; Links has columns of the same names
     **dict.fromkeys(("ids", "hosts", "places", "areas"), "I"),
     **dict.fromkeys(("contexts", "owns", "elsewheres"), "d"),
+    "values": "f",
     "depths": "H",
     "word_counts": "B",
 }
@@ -101,7 +103,7 @@ class Finds:
         columns = self.columns
         first = sum(columns["word_counts"][:at])
         words = columns["words"][first : first + columns["word_counts"][at]]
-        relevances = (columns[name][at] for name in ("contexts", "owns", "elsewheres"))
+        relevances = (columns[name][at] for name in ("contexts", "owns", "elsewheres", "values"))
         return Find(columns["spots"][at], columns["depths"][at], words, *relevances)
 
 
@@ -111,9 +113,10 @@ class Links:
     def __init__(self) -> None:
         self.number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if the URL is not in it
         self.ids, self.hosts, self.places, self.areas = (array("I") for _ in range(4))
-        self.best, self.finds, self._first_word = (array("I") for _ in range(3))  # best: the most relevant of its pages
+        self.best, self._first_word = (array("I") for _ in range(2))  # best: the most relevant of its pages
         self.depths = array("H")
         self.contexts, self.owns, self.elsewheres, self.cash = (array("d") for _ in range(4))
+        self.values = array("f")
         self.counts, self.twins, self.turns, self.word_counts = (array("B") for _ in range(4))
         self.pages = tuple(array("I") for _ in range(SOURCES))  # the first few pages it was found on,
         self.spots = tuple(array("H") for _ in range(SOURCES))  # and its position on each of them
@@ -130,8 +133,8 @@ class Links:
         return len(self.ids) - 1 - len(self._free)
 
     def _columns(self) -> Iterator[array[int] | array[float]]:
-        yield from (self.ids, self.hosts, self.places, self.areas, self.best, self.finds, self._first_word, self.depths)
-        yield from (self.contexts, self.owns, self.elsewheres, self.cash)
+        yield from (self.ids, self.hosts, self.places, self.areas, self.best, self._first_word, self.depths)
+        yield from (self.contexts, self.owns, self.elsewheres, self.values, self.cash)
         yield from (self.counts, self.twins, self.turns, self.word_counts)
         yield from self.pages
         yield from self.spots
@@ -193,13 +196,13 @@ class Links:
     def again(self, row: int, source: Source, find: Find | None, best: Source) -> None:
         """Record that a link was found on another page; without `find`, nothing else is known about it."""
         self.cash[row] += source.cash
-        self.finds[row] += 1
         if find is None:
             return
         self.depths[row] = min(self.depths[row], find.depth)
         self.contexts[row] = max(self.contexts[row], find.context)
         self.owns[row] = max(self.owns[row], find.own)
         self.elsewheres[row] = max(self.elsewheres[row], find.elsewhere)
+        self.values[row] = max(self.values[row], find.value)
         before = self.words(row)
         words = list(dict.fromkeys((*before, *find.words)))[:WORDS_KEPT]
         if len(words) > len(before):
@@ -223,8 +226,7 @@ class Links:
             _put(column, rows, chosen)
         for column, value in ((self.best, source.number), (self.pages[0], source.number), (self.cash, source.cash)):
             _put(column, rows, array(column.typecode, [value]) * len(which))
-        for column in (self.finds, self.counts):
-            _put(column, rows, array(column.typecode, [1]) * len(which))
+        _put(self.counts, rows, array("B", [1]) * len(which))
         if len(which) < len(given["word_counts"]):
             self._left_behind += len(given["words"]) - sum([given["word_counts"][at] for at in which])
         self._name(finds, which, rows)

@@ -25,6 +25,7 @@ class Memory:
         self.names = Names()
         self.links = Links()  # that are queued, or led to a page
         self.sources: list[Source] = []
+        self.by_key: dict[int, Source] = {}  # the same, by the key of the URL
         self.levels = Levels()
         self.done: set[int] = set()  # keys of fetched URLs
         self.folders: set[int] = set()  # keys of the folders of those that were pages
@@ -66,12 +67,15 @@ class Memory:
         if fetched.is_page and (folder := folder_of(fetched.url)):
             self.folders.add(urls.key(folder))
 
-    def add_page(self, relevance: float, label: str, distance: int, cash: float, luck: float, up: int) -> Source:
-        source = Source(len(self.sources), relevance, label, distance, cash, luck)
-        source.kind = self.names[f"class {label}"] if label else 0
-        source.up = up
+    def add_page(self, source: Source, key: int, up: int) -> Source:
+        source.key, source.up = key, up
+        self.name_class(source, source.label)
         self.sources.append(source)
+        self.by_key[key] = source
         return source
+
+    def name_class(self, source: Source, label: str) -> None:
+        source.label, source.kind = label, self.names[f"class {label}"] if label else 0
 
     def finds(self, candidates: Sequence[Candidate], columns: dict[str, Sequence[float]]) -> Finds:
         """Build what a page says about its links, given the columns that are known already."""
@@ -139,7 +143,9 @@ class Memory:
         for _, packed in db.notes("learned page "):
             self._load_page(PageNote.unpack(packed), done)
         for number, packed in db.notes("learned yield "):
-            self.sources[int(number)].load(msgspec.msgpack.decode(packed))
+            source = self.sources[int(number)]
+            source.load(msgspec.msgpack.decode(packed))
+            self.name_class(source, source.label)
         for column, kind in ((links.twins, "twins"), (links.turns, "turns")):
             for batch in read_numbers(db, kind, "I"):
                 for row in filter(None, map(links.row_of, batch)):
@@ -148,7 +154,8 @@ class Memory:
     def _load_page(self, note: PageNote, done: set[int]) -> None:
         links = self.links
         up = links.restore(note.up.pages, note.up.best, note.up.marks, note.up.words) if note.up else 0
-        source = self.add_page(note.relevance, note.label, note.distance, note.cash, note.luck, up)
+        source = Source(len(self.sources), note.relevance, note.label, note.distance, note.cash, note.luck)
+        self.add_page(source, note.key, up)
         finds = note.finds()
         which: list[int] = []  # those still queued
         for at, number in enumerate(finds.columns["ids"]):

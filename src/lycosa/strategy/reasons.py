@@ -25,6 +25,7 @@ IN_WORDS = {
     "context": "words around it",
     "own": "its own words, in anchor and address",
     "elsewhere": "where links with such words led to elsewhere",
+    "value": "targets just behind links with such words elsewhere",
     "siblings": "what other links of its page brought",
     "part": "what those with addresses of the same kind brought",
     "near": "what those near it on the page brought",
@@ -37,7 +38,6 @@ IN_WORDS = {
     "words": "what links with such words brought",
     "cash": "importance by links",
     "depth": "clicks from a seed",
-    "links": "pages it was found on",
     "distance": "clicks since the last page on topic",
     "twin": "what is probably the same page was fetched",
 }
@@ -46,6 +46,10 @@ _CLAUSES = {  # for a link, and against it
     "context": ("the words around it are on topic", "the words around it are off topic"),
     "own": ("its own words are on topic", "its own words are off topic"),
     "elsewhere": ("links with such words lead to relevant pages elsewhere", "links with such words lead nowhere"),
+    "value": (
+        "elsewhere, links with such words lead to lists of relevant pages",
+        "elsewhere, links with such words lead to no lists",
+    ),
     "siblings": (
         "other links on the page it was found on led to relevant pages",
         "other links on the page it was found on led nowhere",
@@ -61,7 +65,6 @@ _CLAUSES = {  # for a link, and against it
     "words": ("links with such words led to relevant pages", "links with such words led nowhere"),
     "cash": ("important pages link to it", "no important page links to it"),
     "depth": ("it is few clicks from a seed", "it is some clicks from a seed"),
-    "links": ("it was found on several pages", "it was found on several pages"),
     "distance": ("a page on topic is near", "it is some clicks from the last page on topic"),
     "twin": ("the same page was fetched under another address", "what is probably the same page was fetched before"),
 }

@@ -3,10 +3,11 @@
     A -> B (p)      p = pages of class B that pages of class A link to / all pages that pages of class A link to
 
 rules.json stores counts, so that the rules of each class sum to 1 by construction, and the word weights that predict
-where links lead:
+where links lead, and what the pages they lead to are worth:
 
-    {"format": 3, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
-     "links": {"CH": {"bias": -1.2, "words": {"“cours”": 2.1, "/courses": 1.3, "title class": 0.8, "near exam": 0.4}}}}
+    {"format": 4, "classes": ["CH", "DH"], "counts": {"DH": {"CH": 8, "DH": 2}}, "temperature": 1.5,
+     "links": {"CH": {"bias": -1.2, "words": {"“cours”": 2.1, "/courses": 1.3, "title class": 0.8, "near exam": 0.4}}},
+     "values": {"CH": {"bias": -0.3, "words": {"title class": 1.1}}}}
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -22,8 +23,9 @@ from lycosa.strategy.link_words import LinkModel, LinkWords
 from lycosa.types import BadInput
 
 NAME = "rules.json"
-FORMAT = 3
-_BEFORE = ("words", "pages")  # in format 2: word counts, which are less informative than weights
+FORMAT = 4
+_WEIGHTS = 3  # the first format with word weights
+_BEFORE = ("words", "pages")  # in earlier formats: word counts, which are less informative
 Rules = Mapping[str, Mapping[str, float]]
 Merge = Literal["sum", "max"]
 Count = Annotated[float, Meta(ge=0, le=1e15)]
@@ -36,7 +38,14 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
     counts: dict[str, dict[str, Count]] = {}
     temperature: Annotated[float, Meta(gt=0)] = 1.0  # at which P(class | page) best predicts where its links lead
     links: dict[str, LinkWords] = {}  # by class: the words of links that lead to its pages
+    values: dict[str, LinkWords] = {}  # by class: the words of links to pages that are worth much if it is sought
+    made_from: str = ""  # digest of the examples, if a crawl made this file by itself
     format: int = FORMAT
+
+    @property
+    def pages(self) -> float:
+        """The linked pages that were counted, once for each class that links to them."""
+        return sum(sum(row.values()) for row in self.counts.values())
 
     def rules(self) -> dict[str, dict[str, float]]:
         """Return, for each class, the classes it links to with their probabilities."""
@@ -70,7 +79,9 @@ class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):
 
     def link_model(self, targets: Collection[str]) -> LinkModel:
         """Return the link model for the given target classes."""
-        return LinkModel([self.links[name] for name in targets if name in self.links])
+        return LinkModel(
+            *([models[name] for name in targets if name in models] for models in (self.links, self.values))
+        )
 
 
 def count(classes: Iterable[str], links: Iterable[tuple[str, str, str]], temperature: float = 1.0) -> RuleBase:
@@ -90,13 +101,17 @@ def load(path: Path) -> RuleBase:
         if version > FORMAT:
             raise BadInput(f"{path}: written by a newer Lycosa (format {version}; this one reads up to {FORMAT})")
         read = msgspec.json.decode(data, type=dict)
-        found = msgspec.convert({key: read[key] for key in read if version == FORMAT or key not in _BEFORE}, RuleBase)
+        found = msgspec.convert({key: read[key] for key in read if version >= _WEIGHTS or key not in _BEFORE}, RuleBase)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path}: not a file of rules: {str(error) or 'nested too deeply'}") from None
     known = set(found.classes)
-    named = {"counts": [*found.counts, *chain.from_iterable(found.counts.values())], "links": found.links}
+    named = {
+        "counts": [*found.counts, *chain.from_iterable(found.counts.values())],
+        "links": found.links,
+        "values": found.values,
+    }
     for where, names in named.items():
         for name in names:
             if name not in known:

@@ -15,7 +15,20 @@ class Source:
     """A fetched page and the yield of its links so far."""
 
     __slots__ = (
-        *("cash", "distance", "given", "kids", "kind", "label", "luck", "number", "places", "relevance", "spots"),
+        *(
+            "cash",
+            "distance",
+            "given",
+            "key",
+            "kids",
+            "kind",
+            "label",
+            "luck",
+            "number",
+            "places",
+            "relevance",
+            "spots",
+        ),
         *("tally", "up", "waiting"),
     )
 
@@ -34,6 +47,7 @@ class Source:
         self.waiting: dict[int, int] = {}  # queued links, by kind of address
         self.kids: array[int] = array("I")  # rows of these links, most promising first
         self.up = 0  # row of the link that led here; 0 for a seed
+        self.key = 0  # of its URL
 
     def add(self, row: int, place: int) -> None:
         self.kids.append(row)
@@ -68,13 +82,13 @@ class Source:
         return log((good + 1.0) / (tried * rate + 1.0)) if tried else 0.0
 
     def state(self) -> list[Any]:
-        """Return the state that changes as its links are tried."""
+        """Return the state that changes as its links are tried, or when its verdict is revised."""
         tally = self.tally or Tally()
         groups = [{key: found.state() for key, found in group.items()} for group in (self.places, self.spots)]
-        return [tally.good, tally.tried, self.given, *groups]
+        return [tally.good, tally.tried, self.given, *groups, self.relevance, self.label, self.distance]
 
     def load(self, state: Sequence[Any]) -> None:
-        good, tried, self.given, places, spots = state
+        good, tried, self.given, places, spots, self.relevance, self.label, self.distance = state
         self.tally = Tally(good, tried)
         self.places = {place: Tally(*parts) for place, parts in places.items()}
         self.spots = {spot: Tally(*parts) for spot, parts in spots.items()}
