@@ -108,3 +108,10 @@ def _frames(traceback: TracebackType | None) -> list[tuple[str, object]]:
         found.append((str(frame.f_globals.get("__name__", "")), frame.f_locals.get("self")))
         traceback = traceback.tb_next
     return found
+
+
+def innermost(error: BaseException) -> BaseException:
+    """The cause inside an exception group: all its exceptions are the same."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

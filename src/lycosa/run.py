@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lycosa import config, recalling
 from lycosa.build import Parts, build
 from lycosa.crawl import Sharing
-from lycosa.errors import PluginError
+from lycosa.errors import PluginError, innermost
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.status import Outlook, status_of
 from lycosa.outcomes import may_pass
@@ -26,7 +26,7 @@ from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
 from lycosa.store import labels, orders, retry, visited
 from lycosa.summary import summarise, write_summary
-from lycosa.types import BadInput, Clock, Fetcher, Link, Origin, Sink, Stateful
+from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Origin, Sink, Stateful
 
 MakeFetcher = Callable[[Parts], Fetcher]
 COMMIT_EVERY_S = 0.5
@@ -47,8 +47,7 @@ class Run:
     ) -> None:
         """`sinks` receive each visit after the crawl's own; `fetcher` may wrap or replace the crawl's own fetcher."""
         self.folder = folder
-        self.written_in = source.path.parent  # the folder of crawl.toml, to which the names of files are relative
-        self.clock = clock
+        self.written_in, self.clock = source.path.parent, clock  # the folder of crawl.toml: names are relative to it
         self.parts = build(folder, settings, source, clock)
         self.skipped: list[str] = []  # invalid seeds, and why
         self.stopped_by_user = False
@@ -123,8 +122,7 @@ class Run:
             self._crawling.cancel()
 
     def join(self, sharing: Sharing, quota: Quota, when_open: Callable[[], None]) -> None:
-        """Make this run one shard of a crawl, with its own limits; `when_open` is called once its state has been
-        read."""
+        """Make this run one shard of a crawl; `when_open` is called once its state has been read."""
         self.engine = dataclasses.replace(self.engine, sharing=sharing)
         self.when_open = when_open
         self.parts.limit(quota)
@@ -155,6 +153,21 @@ class Run:
         self.parts.frontier.scope.exclude(what.compiled())
         orders.add_exclusion(self.parts.db, what)
         self._commit(force=True)
+
+    def prefer(self, numbers: Sequence[int], band: Band) -> int:
+        """Move queued URLs to a band, for this and later runs; return their number."""
+        moved = self.parts.frontier.changes.prefer(numbers, band)
+        self._commit(force=True)
+        return moved
+
+    def retry(self, among: Sequence[str] | None, kind: str) -> int:
+        """Queue failed URLs again that the scope still allows; return their number."""
+        db, frontier = self.parts.db, self.parts.frontier
+        failed = retry.chosen(db, among, kind, frontier.scope.refuses)
+        retry.reopen(db, failed)
+        queued = frontier.changes.requeue([one.url for one in failed])
+        self._commit(force=True)
+        return queued
 
     def label(self, given: Mapping[str, bool | None], chosen: str) -> int:
         """Store or remove labels, and judge all pages with them; return the number of reversed verdicts."""
@@ -314,7 +327,7 @@ class Run:
             results = await asyncio.gather(*jobs, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
-                raise _first(result)
+                raise innermost(result)
 
     async def _keep(self, watch: Callable[[dict[str, Any]], None]) -> None:
         """Commit and report periodically."""
@@ -369,13 +382,6 @@ class Run:
         summary = {**totals, **parts.recall.summary(), **self._recent.summary(), **(outcome or {})}
         write_summary(self.folder, summary)
         return summary
-
-
-def _first(error: BaseException) -> BaseException:
-    """The cause inside an exception group: all its exceptions are the same."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from lycosa import config, urls
 from lycosa.frontier.batch import Batch, Route, group
+from lycosa.frontier.changes import Changes
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import chosen
 from lycosa.frontier.hosts import READY, Host, Hosts
@@ -28,7 +29,7 @@ from lycosa.frontier.status import Outlook, status_of
 from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.frontier.view import FrontierView
 from lycosa.frontier.waiters import Waiters
-from lycosa.store.db import DONE, ELSEWHERE, WAITING, CrawlDb
+from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
 from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
 
@@ -75,6 +76,7 @@ class DurableFrontier:
         self.leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
         self._waiters = Waiters(clock)
+        self.changes = Changes(self._places, clock, self._waiters.wake_all)
         self.focus = self._places.focus
         self._errands = self._places.errands
 
@@ -204,11 +206,6 @@ class DurableFrontier:
     def join(self, route: Route, elsewhere: Callable[[str], bool], quota: Quota) -> None:
         """Be the frontier of one shard among several."""
         self._route, self.elsewhere, self._quota = route, elsewhere, quota
-
-    def meet(self, url: str, reference: int) -> None:
-        """Make a page of another shard known, so that URLs found on it have a source."""
-        if not self.number(url):
-            self._table.insert(Link(url), -reference, 0.0, ELSEWHERE)
 
     def ask_for_more(self, more: Callable[[], bool]) -> None:
         """Set a callback for when the frontier is empty: whether more links are about to arrive."""
@@ -370,8 +367,8 @@ class DurableFrontier:
         waiting = table.scores[number]
         first = (band == _FIRST or batch.band == _FIRST) and not self._opens
         merged = 0.0 if first else self._merge(waiting, score)  # URLs in the first band need no score
-        if merged == waiting and band >= batch.band:
-            return
+        if (merged == waiting and band >= batch.band) or (not band and batch.band != _FIRST):
+            return  # nothing new, or the user put it last
         before = rank_of(waiting, band)
         table.scores[number] = merged
         if band < batch.band or (band == batch.band and merged == score):  # the new link now sets the URL's priority

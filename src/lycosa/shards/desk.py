@@ -36,7 +36,7 @@ class Desk:
                 return self._stop()
             case "label":
                 return sum(await self._ask_each(self._divided(request)))
-            case "count" | "exclude":
+            case "count" | "exclude" | "prefer" | "retry":
                 return sum(await self._ask_each([request] * len(self._homes)))
         answers = await self._ask_each([request] * len(self._homes))
         if request.do == "add":

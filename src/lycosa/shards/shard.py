@@ -203,14 +203,14 @@ class Shard:
                 visit = letter.visit()
                 if self._hands_over:
                     self._hands_over.take_over(letter.given)
-                frontier.meet(letter.source.url, letter.reference)
+                frontier.changes.meet(letter.source.url, letter.reference)
                 frontier.push(visit.page.links, crawl.strategy.score(visit))
                 if self._acts:
                     crawl.jobs.apply(self._acts, frontier)
             case Offer():
                 for link in letter.links:
                     if link.source:
-                        frontier.meet(link.source, letter.reference)
+                        frontier.changes.meet(link.source, letter.reference)
                 frontier.push(letter.links, letter.scores, letter.band)
             case Claim():
                 self._claims.confirm(letter)
