@@ -157,13 +157,13 @@ async def test_orders_and_labels_are_kept_for_all_shards(tmp_path: Path, seeds: 
     folder = write_folder(tmp_path / "crawl", seeds, 2, 40)
     await output("crawl", str(folder))
     with closing(opened(folder)) as db:
-        pages = [page.url for page in labels.candidates(db)][:6]
+        pages = [page.url for page in labels.judged(db)][:6]
         waiting = db.execute("SELECT url FROM urls WHERE state = 0").fetchall()
     offline.label(folder, dict.fromkeys(pages, True), "import")
     offline.apply_labels(folder)
     with closing(opened(folder)) as db:
         assert labels.answers(db) == dict.fromkeys(pages, True)
-        assert {page.url for page in labels.candidates(db) if page.on_topic} >= set(pages)
+        assert {page.url for page in labels.judged(db) if page.on_topic} >= set(pages)
     assert offline.add(folder, ["http://added.example/"]) == {"http://added.example/": "added"}
     host = waiting[0][0].split("/")[2].split(":")[0]
     at_host = sum(url.split("/")[2].split(":")[0] == host for (url,) in waiting)

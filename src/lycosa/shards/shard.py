@@ -64,6 +64,7 @@ class Shard:
         self._claims = Claims(self._routing, parts.db, self._wire.send)
         self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
         self._hands_over = parts.strategy if isinstance(parts.strategy, HandsOver) else None
+        self._reads_words = getattr(parts.strategy, "reads_words", True)  # false if words need not be sent
         self._shares_cash = isinstance(parts.strategy, Opens)  # such strategies divide the score of a page
         learning = {"judge": parts.judge, "strategy": parts.strategy}
         self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
@@ -140,7 +141,8 @@ class Shard:
         if not parts:
             return visit
         given = self._hands_over.hand_over(visit) if self._hands_over else []
-        words, reference = " ".join(visit.page.words), self._reference(visit.reply.link.url)
+        words = " ".join(visit.page.words) if self._reads_words else ""
+        reference = self._reference(visit.reply.link.url)
         for target, found in parts.items():
             self._outbox.put(target, fragment(self._part(visit, found), reference, words, given))
         if self._hands_over and own:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lycosa.types import Explanation, Notes, Scored, Visit
 
@@ -9,6 +10,8 @@ from lycosa.types import Explanation, Notes, Scored, Visit
 @dataclass
 class BreadthFirst:
     """Score all links the same; the frontier breaks ties by order of discovery."""
+
+    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [1.0] * len(visit.page.links)

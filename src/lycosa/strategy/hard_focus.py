@@ -6,6 +6,7 @@ seeds are always followed: a person chose the seeds, and without them there is n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lycosa.strategy.following import Following
 from lycosa.strategy.plainly import by_relevance
@@ -17,6 +18,8 @@ DROPPED = -1.0
 @dataclass
 class HardFocus(Following):
     """Give links the relevance of their page if it is on topic, and discard them otherwise."""
+
+    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
 
     def score(self, visit: Visit) -> Sequence[float]:
         is_start = visit.reply.link.is_start
