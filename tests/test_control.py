@@ -134,7 +134,7 @@ class TestDoor:
         async with door(tmp_path, Crawl()):
             pass
         assert (tmp_path / NAME).read_text() == "mine"
-        assert "is in the way" in caplog.text
+        assert "exists and was not created by Lycosa" in caplog.text
 
     async def test_a_path_that_is_too_long_for_a_socket(self, tmp_path: Path) -> None:
         folder = tmp_path / ("long" * 40) / ("longer" * 30)

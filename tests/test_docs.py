@@ -1,5 +1,6 @@
 """Every command, topic, strategy and key is documented, links lead somewhere, and the examples can be read."""
 
+import contextlib
 import csv
 import importlib.util
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from random import sample
 
 import msgspec
 import pytest
@@ -163,10 +165,17 @@ def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("processes")
+def free_port() -> int:
+    """A port that stays free: the system gives those below 32,768 only to programs that name them."""
+    for port in sample(range(20_000, 30_000), 100):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("no free port")
+
+
 def test_recall_is_estimated_as_written(tmp_path: Path) -> None:
     block = (DOCS / "recall.md").read_text().partition("## An example that runs")[2].split("```")[1]
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     ready = f"until (: < /dev/tcp/127.0.0.1/{port}) 2>/dev/null; do kill -0 %1; sleep 0.1; done"
     done = run_as_written(block.replace("8000", str(port)).replace("sleep 2", ready), tmp_path)
     assert done.returncode == 0, done.stderr

@@ -217,7 +217,9 @@ async def test_layers_wrap_each_other_the_first_outermost(addons: Path, tmp_path
     assert row["title"] == "HOME"
 
 
-@pytest.mark.parametrize(("layer", "problem"), [("bad", "RuntimeError: no browser here"), ("silent", "gave NoneType")])
+@pytest.mark.parametrize(
+    ("layer", "problem"), [("bad", "RuntimeError: no browser here"), ("silent", "returned NoneType")]
+)
 async def test_a_layer_that_fails_ends_the_crawl_in_one_line(
     addons: Path, tmp_path: Path, layer: str, problem: str
 ) -> None:

@@ -55,5 +55,5 @@ async def test_a_page_the_crawl_dies_of_is_given_up_after_three_tries(server: An
         found = {url: (error, detail) for url, error, detail in db.execute("SELECT url, error, detail FROM visits")}
     error, detail = found.pop(f"{server.url}/poison")
     assert error == "parse-budget"
-    assert "given up after 3 tries: each time the crawl ended" in detail
+    assert "skipped after 3 tries: each time, the crawl ended" in detail
     assert found == {f"{server.url}/{name}": ("", "") for name in ("", "1", "2")}

@@ -80,6 +80,8 @@ def next_config(last: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]
 def _section_moved(section: str, names: set[str], keys: dict[str, Any], folder: Path, new: Path) -> dict[str, Any]:
     if section == "topic" and keys.get("kind") == "ontology":
         names = names | {"idf"}  # in a tids topic it is a formula, not a file
+    if section == "topic" and keys.get("kind") == "sentence":
+        names = names | {"model"}  # in a topic of examples it is a kind of model, not a folder
     if section == "recall" and isinstance(keys.get("known"), list):
         names = set()  # a list of URLs contains no file names
     return {name: _moved(value, folder, new) if name in names else value for name, value in keys.items()}

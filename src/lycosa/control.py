@@ -109,7 +109,7 @@ class Door:
         path = self.folder / NAME
         if os.path.lexists(path):
             if not stat.S_ISSOCK(path.lstat().st_mode):
-                raise OSError(f"{path} is in the way, and not ours")
+                raise OSError(f"{path} exists and was not created by Lycosa; move it away")
             path.unlink()  # left behind by a killed crawl: we hold the lock
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -161,7 +161,7 @@ class Door:
         try:
             request = _decode(line)
             if request.v != VERSION:
-                raise BadInput(f"version {request.v} is not spoken here, only {VERSION}")
+                raise BadInput(f"version {request.v} of the protocol is not supported, only {VERSION}")
             if request.do == "events":
                 return Answer(True), self._events()
             return Answer(True, result=await self._handle(request)), None

@@ -44,7 +44,11 @@ class Jobs:
             await asyncio.to_thread(job)
         except Exception as error:  # a graph that is too large, for example: the crawl can do without
             self._has_failed = True
-            _log.error("a job of the strategy %s failed, no more are done", type(strategy).__module__, exc_info=error)
+            _log.error(
+                "a background job of the strategy %s failed; no further ones will be started",
+                type(strategy).__module__,
+                exc_info=error,
+            )
         self._is_under_way = False
         # even if it changes nothing: workers that waited for the job must look again
         frontier.apply(strategy.effects())

@@ -86,7 +86,7 @@ class _Layer:
             reply = await self._layer.fetch(link)
         if not isinstance(reply, Reply) or reply.link.url != link.url:
             what = "another link's reply" if isinstance(reply, Reply) else type(reply).__name__
-            raise self._kinds.error(self._name, f"fetch: gave {what} for {link.url}")
+            raise self._kinds.error(self._name, f"fetch: returned {what} for {link.url}")
         return reply
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
+import numpy.ma  # noqa: F401 - numpy imports it when a judge first needs it, and then there may be no descriptor left
 from msgspec.structs import replace
 
 from lycosa import config, recalling

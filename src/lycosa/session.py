@@ -1,4 +1,4 @@
-"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, events. Other code does not need to know its parts.
+"""Controls a crawl: start, pause, resume, stop, add seeds, exclude, label, events. Other code need not know its parts.
 
 The command line, notebooks and other processes use this to control a crawl. Use one session for one run of a folder.
 """
@@ -132,7 +132,7 @@ class Session:
         parts = self._run.parts
         found = plugin_error(error, {"judge": parts.judge, "strategy": parts.strategy}, self._log.path)
         expected = isinstance(error, LycosaError) and not found
-        _log.error("%s", error if expected else found or "the crawl broke off", exc_info=None if expected else error)
+        _log.error("%s", error if expected else found or "the crawl failed", exc_info=None if expected else error)
         return found
 
     # -- public methods

@@ -90,7 +90,7 @@ def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") ->
     pages, colon, labels = on.rpartition(":")
     source = Source(Path(pages), Path(labels)) if colon else Source(Path(on))
     if not source.pages.exists() or not (colon or source.pages.is_dir()):
-        raise BadInput(f"{option} {on}: neither WARC:LABELS nor a folder with one sub-folder a label")
+        raise BadInput(f"{option} {on}: neither WARC:LABELS nor a folder with one sub-folder per label")
     for _, label, page in labelled_pages(source, read, nested=topic.kind == "taxonomy"):
         yield label, page
 

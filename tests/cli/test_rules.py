@@ -413,7 +413,7 @@ def test_bad_calls_are_one_clear_line(mined: Path, tmp_path: Path) -> None:
     assert "the file name must end in" in problem(mined, "--draw", tmp_path / "rules.gif")
     assert "there is no 'pages'" in problem(mined)
     (mined / "rules.json").write_text("{}")
-    assert "rules.json: no rules" in problem(mined, "--show")
+    assert "rules.json: not a file of rules" in problem(mined, "--show")
 
 
 @pytest.mark.parametrize("option", [["--show"], ["--export", "rules.csv"], ["--draw", "rules.png"]])

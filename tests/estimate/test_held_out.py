@@ -39,7 +39,7 @@ def test_too_few_known_pages_are_told_in_one_sentence() -> None:
     assert drawn.urls == []
     assert drawn.problem == (
         "recall is estimated from the harvest curve only: at least 10 pages must be set aside, but only 7 can be"
-        " (5 more are out of scope, or the crawl was told of them)"
+        " (5 more are out of scope, or were given to the crawl)"
     )
 
 

@@ -18,7 +18,7 @@ NOW = 10_000.0
 
 def hosts(**rules: Any) -> Hosts:
     fetch = config.Fetch(**{"delay_s": 1.0, "max_delay_s": 300.0, **rules})
-    return Hosts(fetch, lambda number, rank: True, lambda ids, rank: list(ids))
+    return Hosts(fetch, lambda number, rank: True, lambda ids, rank: [*ids])
 
 
 def restarted(db: CrawlDb, now: float, most_pages: int = 0, **rules: Any) -> Host:

@@ -239,7 +239,7 @@ class TestWhatAPersonGetsTold:
             ({"file": "none.xtm"}, r"topic.file: .*none.xtm: no such file"),
             (
                 {"weights": {"focus": 0, "hierarchy": 0, "association": 0, "rest": 0}},
-                "topic.weights: all concepts weigh",
+                "topic.weights: all concepts have the weight 0",
             ),
             ({"smoothing": [1, 2]}, "topic.smoothing: the first number must not be less"),
         ],
@@ -271,7 +271,7 @@ class TestWhatAPersonGetsTold:
 
     def test_languages_that_nothing_is_named_in(self, tmp_path):
         (tmp_path / "a.ttl").write_text('<a:a> <http://www.w3.org/2000/01/rdf-schema#label> "A"@de .')
-        with pytest.raises(BadInput, match=r"topic\.languages: no concept of a\.ttl has a name to look for"):
+        with pytest.raises(BadInput, match=r"topic\.languages: no concept of a\.ttl has a name in these languages"):
             judge(tmp_path, file="a.ttl", focus=[], languages=["fr"])
 
     def test_the_description_names_the_kinds_of_weight(self):

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import random
+import signal
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +52,12 @@ class Fragile:
         return await self.inner.fetch(link)
 
 
-def write(folder: Path, text: str = "Planets, galaxies and the telescopes of astronomy.") -> Path:
+def write(folder: Path, text: str = "Planets, galaxies and the telescopes of astronomy.", concurrency: int = 1) -> Path:
     folder.mkdir()
     (folder / "crawl.toml").write_text(
         f"seeds = {WEB.seeds(80)!r}\n[topic]\nkind = 'sentence'\nsentence = '{text}'\n"
         f"[strategy]\nkind = 'link-context'\n[limits]\npages = {PAGES}\n"
-        "[fetch]\nconcurrency = 1\ndelay_s = 0.0\ndelay_factor = 0.0\n"
+        f"[fetch]\nconcurrency = {concurrency}\ndelay_s = 0.0\ndelay_factor = 0.0\n"
     )
     return folder
 
@@ -91,6 +93,45 @@ async def test_kills_change_neither_order_nor_verdicts(tmp_path: Path) -> None:
         assert kills < 100
     assert kills >= 2
     assert order(disturbed) == order(peaceful)
+
+
+KILLED = """
+import asyncio, os, random, signal, sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from lycosa.judge import sentence
+from test_sentence_crawl import crawl
+
+sentence.STEPS, sentence.MEANING_FROM = (10, 30, 60, 100), 60
+learn = sentence.learn_space
+
+def killed(rows, *given, **named):
+    return learn(rows, *given, **named) if len(rows) < 60 else os.kill(os.getpid(), signal.SIGKILL)
+
+sentence.learn_space = killed
+asyncio.run(crawl(Path({folder!r}), random.Random(5)))
+"""
+
+
+@pytest.mark.parametrize("concurrency", [1, 4], ids=["in the turn", "in a thread"])
+async def test_a_process_killed_while_it_learns_loses_nothing(tmp_path: Path, concurrency: int) -> None:
+    killed = write(tmp_path / "killed", concurrency=concurrency)
+    code = KILLED.format(tests=str(Path(__file__).parent), folder=str(killed))
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
+    assert await process.wait() == -signal.SIGKILL
+    stored = order(killed)
+    assert len(stored) >= 30  # what was committed before
+    await crawl(killed)
+    assert [url for url, _, _ in order(killed)][: len(stored)] == [url for url, _, _ in stored]
+    assert len({url for url, _, _ in order(killed)}) == len(order(killed)) >= PAGES
+    with sqlite3.connect(killed / "crawl.db") as db:
+        (remembered,) = db.execute("SELECT count(*) FROM notes WHERE key LIKE 'sentence page %'").fetchone()
+        (distinct,) = db.execute("SELECT count(*) FROM visits WHERE error = '' AND duplicate_of = ''").fetchone()
+    assert remembered == distinct
+    if concurrency == 1:  # exactly reproducible
+        peaceful = write(tmp_path / "peaceful")
+        await crawl(peaceful)
+        assert order(killed) == order(peaceful)
 
 
 async def test_what_it_understood_can_be_seen_and_tried(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

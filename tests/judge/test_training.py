@@ -80,7 +80,7 @@ def test_pages_that_share_no_word_teach_nothing() -> None:
     found = Corpus({})
     for number in range(4):
         found.add(str(number), f"label{number % 2}", Page(words=[f"word{number}"]))
-    with pytest.raises(BadInput, match=r"topic.examples: no word comes on two of the pages"):
+    with pytest.raises(BadInput, match=r"topic.examples: no word occurs on two of the pages"):
         training.train(found, np.arange(4), 0, bayes)
 
 

@@ -223,3 +223,18 @@ async def test_cash_that_others_give_to_the_target_of_a_redirect_under_way_is_no
     assert taken == {url("A"), url("B")}
     assert frontier.score(Link(url("A")), [url("A"), url("C")]) == 0.625
     assert frontier.score(Link(url("B")), [url("B")]) == 0.25
+
+
+@pytest.mark.parametrize("strategy", [Opic(), Otie()], ids=["opic", "otie"])
+def test_a_strategy_that_was_never_connected_scores_links(strategy: Any) -> None:
+    """As in a program that has no frontier: nothing of the crawl is known, so nothing is refused or noted."""
+    if hasattr(strategy, "prepare"):
+        strategy.prepare(Path(), SimpleNamespace(relevance_of=lambda words: 0.5))
+    seed = Link("http://a/", origin=Origin.SEED)
+    assert strategy.open([seed]) == [1.0]
+    links = [Link(f"http://a/{number}", source="http://a/", depth=1) for number in range(2)]
+    visit = Visit(Reply(seed, url=seed.url, status=200), Page(seed.url, links=links), Verdict(0.5, True), 1.0, "x")
+    strategy.learn(visit)
+    first, second = strategy.score(visit)
+    assert first == second > 0
+    assert strategy.effects().ids == ()

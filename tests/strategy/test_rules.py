@@ -108,13 +108,15 @@ def test_the_first_find_counts_unless_the_best_is_asked_for() -> None:
 
 
 def test_without_rules_the_command_that_makes_them_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"rules\.json: there is none; make it with: lycosa topic rules "):
+    with pytest.raises(BadInput, match=r"rules\.json: no such file; create it with: lycosa topic rules "):
         Rules().prepare(tmp_path, TOPIC)
 
 
 def test_rules_for_other_classes_are_refused(tmp_path: Path) -> None:
     save(RuleBase(["A", "B"], {"A": {"B": 1}}), tmp_path / "rules.json")
-    with pytest.raises(BadInput, match=r"for other classes than the topic has; make it again: lycosa topic rules "):
+    with pytest.raises(
+        BadInput, match=r"the topic has other classes than these rules; create them again: lycosa topic rules "
+    ):
         Rules().prepare(tmp_path, TOPIC)
 
 

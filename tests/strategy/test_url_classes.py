@@ -130,7 +130,7 @@ def test_what_pieces_add_is_forgotten_before_it_grows_too_large(monkeypatch: pyt
 def test_a_model_of_other_features_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "url.model"
     path.write_text('{"kind": "url-classes", "format": 1, "classes": ["a", "b"], "bias": [1, 2], "weights": {}}')
-    with pytest.raises(BadInput, match=r"older Lycosa \(format 1\): make it again: lycosa urls train"):
+    with pytest.raises(BadInput, match=r"older Lycosa \(format 1\): create it again: lycosa urls train"):
         load(path)
 
 
@@ -152,14 +152,17 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
         ('{"kind": "topic"}', "missing required field"),
         ('{"kind": "topic", "format": 1, "classes": [], "bias": [], "weights": {}}', "kind 'topic'"),
         ('{"kind": "url-classes", "format": 99, "classes": [], "bias": [], "weights": {}}', "newer Lycosa"),
-        ('{"kind": "url-classes", "format": 2, "classes": ["a"], "bias": [1], "weights": {}}', "one weight for each"),
+        (
+            '{"kind": "url-classes", "format": 2, "classes": ["a"], "bias": [1], "weights": {}}',
+            "damaged: weights and classes differ in number",
+        ),
         (
             '{"kind": "url-classes", "format": 2, "classes": ["a", "b"], "bias": [1], "weights": {}}',
-            "one weight for each",
+            "damaged: weights and classes differ in number",
         ),
         (
             '{"kind": "url-classes", "format": 2, "classes": ["a", "b"], "bias": [1, 2], "weights": {"x": [1, 2, 3]}}',
-            "one weight for each",
+            "damaged: weights and classes differ in number",
         ),
         ('{"kind": "url-classes", "format": 2, "classes": ["a", "b"], "bias": [1, NaN], "weights": {}}', "damaged"),
     ],

@@ -26,7 +26,7 @@ class Topic:
     ```
 
     Args:
-        kind: `keywords`, `examples`, `taxonomy`, `ontology`, `tids`, or the kind of an installed plug-in.
+        kind: `keywords`, `examples`, `taxonomy`, `ontology`, `sentence`, `tids`, or the kind of an installed plug-in.
         folder: The folder that paths in the options are relative to, and where `train` writes its model.
         options: The other keys of the section.
     """

@@ -57,7 +57,7 @@ def draw(known: Sequence[str], used: Iterable[str], seeds: Sequence[str], share:
     free = [url for name, url in {key(url): url for url in known}.items() if name not in taken]
     if len(free) < LEAST:
         others = len(known) - len(free)
-        why = f" ({others:,} more are out of scope, or the crawl was told of them)" * bool(others)
+        why = f" ({others:,} more are out of scope, or were given to the crawl)" * bool(others)
         return Draw([], f"{_CURVE_ONLY}: at least {LEAST} pages must be set aside, but only {len(free)} can be{why}")
     chosen = Random(seed).sample(sorted(free), min(len(free), max(LEAST, round(share * len(known)))))
     if seeds and {*map(key, seeds)} <= {*map(key, chosen)}:

@@ -6,8 +6,8 @@ with its visit, so that a restart restores everything.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import filterfalse, islice, repeat
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -52,23 +52,41 @@ class Reader:
         parts = [tuple(name.split(" ")) for name in self._names]
         self._phrases = Phrases(parts)
         self._stems = [{part for part in phrase if STEMS[part]} for phrase in parts]  # numbers are not stems
+        self._last: tuple[Page, Mapping[str, int], Bag] | None = None  # a page is judged, then learned from
 
     def read(self, page: Page) -> Bag:
-        return self.read_words(text_of(page))
+        return self._read(page)[1]
+
+    def spelling(self, page: Page) -> dict[str, str]:
+        """Return the spelling of each term of a page."""
+        return self.spell(self._read(page)[0])
+
+    def _read(self, page: Page) -> tuple[Mapping[str, int], Bag]:
+        if self._last is None or self._last[0] is not page:
+            text = text_of(page)
+            counts = Counter(text)
+            self._last = page, counts, self._bag(text, counts)
+        return self._last[1:]
 
     def read_words(self, text: Sequence[str]) -> Bag:
-        """Count phrases first, since a page with very many words must not lose them."""
-        counts: Bag = Counter(map(STEMS.__getitem__, text))
-        counts.pop("", None)
+        return self._bag(text, Counter(text))
+
+    def _bag(self, text: Sequence[str], counts: Mapping[str, int]) -> Bag:
+        """Count phrases first, since a page with very many words must not lose them. Words are counted before they are
+        stemmed, since most of them recur."""
+        found: Bag = {}
+        for term, times in zip(map(STEMS.__getitem__, counts), counts.values(), strict=True):
+            found[term] = found[term] + times if term in found else times
+        found.pop("", None)
         bag: Bag = {}
-        if any(counts.keys() >= stems for stems in self._stems):  # otherwise their order need not be checked
+        if any(found.keys() >= stems for stems in self._stems):  # otherwise their order need not be checked
             bag = {self._names[place]: times for place, times in self._phrases.count(text).items()}
-        bag |= counts
+        bag |= found
         return bag if len(bag) <= MOST_DISTINCT else dict(islice(bag.items(), MOST_DISTINCT))
 
-    def spell(self, text: Iterable[str]) -> dict[str, str]:
+    def spell(self, text: Collection[str]) -> dict[str, str]:
         """Return the spelling of each term of a text."""
-        return {STEMS[word]: word for word in text} | self._spelled
+        return dict(zip(map(STEMS.__getitem__, text), text, strict=True)) | self._spelled
 
 
 def text_of(page: Page) -> list[str]:
@@ -114,10 +132,12 @@ class Bags:
             slot = xxhash.xxh3_64_intdigest(f"{self.seen} {url}".encode()) % self.seen
             if slot >= self._most_pages:
                 return
-        self._name(bag, spell)
+        spelled = spell()
+        self._name(bag, spelled)
         self._put(slot, url, bag)
         if self._notes is not None:
-            names = "\n".join(map(self.words.__getitem__, self._ids[slot].tolist()))
+            known = bag if len(self._ids[slot]) == len(bag) else [*filter(self._place.__contains__, bag)]
+            names = "\n".join([spelled.get(term, term) for term in known])
             note = msgpack.encode(_Kept(url, names, self._times[slot].tobytes()))
             self._notes.keep(f"{_NOTE}{slot:06}", isal_zlib.compress(note, 1))
 
@@ -130,7 +150,7 @@ class Bags:
             kept = msgpack.decode(isal_zlib.decompress(note), type=_Kept)
             spelled = {term_of(word): word for word in kept.words.split("\n")}
             bag = dict(zip(spelled, kept.times, strict=True))
-            fresh._name(bag, spelled.copy)
+            fresh._name(bag, spelled)
             fresh._put(len(fresh), kept.url, bag)
         fresh.seen = max(seen, len(fresh)) if len(fresh) == self._most_pages else len(fresh)
         fresh._notes = self._notes
@@ -154,9 +174,9 @@ class Bags:
         columns = np.concatenate(self._ids or none).astype(np.int32)
         return Rows(starts, columns, np.concatenate(self._times or none).astype(np.int32), len(self.terms))
 
-    def _name(self, bag: Bag, spell: Callable[[], dict[str, str]]) -> None:
+    def _name(self, bag: Bag, spelled: Mapping[str, str]) -> None:
         """Number the new terms."""
-        new = [term for term in bag if term not in self._place]
+        new = [*filterfalse(self._place.__contains__, bag)]
         if not new:
             return
         if len(self.terms) + len(new) > self._most_terms:
@@ -164,15 +184,15 @@ class Bags:
                 self._forget()
                 self._forgot_at = self.seen
             new = new[: self._most_terms - len(self.terms)]
-        spelled = spell()
         self._place.update(zip(new, range(len(self.terms), len(self.terms) + len(new)), strict=True))
         self.terms += new
         self.words += [spelled.get(term, term) for term in new]
 
     def _put(self, slot: int, url: str, bag: Bag) -> None:
-        known = [(self._place[term], min(times, MOST_TIMES)) for term, times in bag.items() if term in self._place]
-        ids = np.array([place for place, _ in known], np.int32)
-        times = np.array([times for _, times in known], np.uint8)
+        ids = np.fromiter(map(self._place.get, bag, repeat(-1)), np.int32, len(bag))
+        times = np.minimum(np.fromiter(bag.values(), np.int64, len(bag)), MOST_TIMES).astype(np.uint8)
+        if len(bag) and ids.min() < 0:  # there were too many terms
+            ids, times = ids[ids >= 0], times[ids >= 0]
         if slot == len(self.urls):
             self.urls.append(url)
             self._ids.append(ids)

@@ -157,7 +157,7 @@ def load(path: Path, kind: str) -> Classifier:
         found = Classifier(Features(facts.terms, arrays["idf"], facts.fields, facts.plain), heads, facts)
         _check(found)
     except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise BadInput(f"{path}: damaged: its parts do not fit ({error})") from None
+        raise BadInput(f"{path}: damaged: its parts do not match ({error})") from None
     return found
 
 
@@ -181,4 +181,4 @@ def _check(found: Classifier) -> None:
         if len(weights) != size or scores.shape != (len(facts.labels),) or rows.shape != (1, len(facts.labels)):
             raise ValueError("weights")
         if any(np.abs(array).max(initial=0) > _LARGEST for array in vars(head).values()):
-            raise ValueError("weights beyond reason")
+            raise ValueError("weights out of range")

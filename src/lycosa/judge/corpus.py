@@ -78,14 +78,14 @@ def sources(folder: Path, examples: str | list[str], labels: str | list[str]) ->
     """Return what a topic's `examples` and `labels` name, relative to the crawl folder; all of it must exist."""
     names, label_names = as_list(examples), as_list(labels)
     if not names:
-        raise ConfigError("topic.examples", "give a folder with one sub-folder a label, or a WARC")
+        raise ConfigError("topic.examples", "give a folder with one sub-folder per label, or a WARC")
     found = [Source(_find(folder, name, "examples")) for name in names]
     warcs = [place for place, source in enumerate(found) if not source.pages.is_dir()]
     if len(warcs) != len(label_names):
         raise ConfigError(
             "topic.labels",
             f"{len(label_names)} files of labels for {len(warcs)} WARCs in examples;"
-            " each WARC needs one (url<TAB>label a line), a folder none",
+            " each WARC needs one (lines of url<TAB>label), a folder needs none",
         )
     for place, name in zip(warcs, label_names, strict=True):
         found[place] = found[place]._replace(labels=_find(folder, name, "labels"))

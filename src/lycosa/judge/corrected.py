@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lycosa.judge.correction import MOST_LABELS, PLACES, Correction, Places, boundary, fit, places, rarities
+from lycosa.judge.correction import MOST_LABELS, PLACES, SIZE, Correction, Places, boundary, fit, places, rarities
 from lycosa.types import Judge, Learns, Notebook, Notes, Page, Remembers, Revises, Verdict, Visit
 
 LABELS = "(labels)"  # in the reasons of a verdict: what the labels added to the relevance
@@ -165,11 +165,11 @@ class Corrected:
         told = verdict.relevance, verdict.on_topic, verdict.label, classes, dict(verdict.why), verdict.model
         self.notes_.keep(_PAGE + url, _encode(Seen(*told, found)))
 
-    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[bool, Seen]]:
+    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[str, bool, Seen]]:
         """Yield the labels whose pages have been fetched."""
         for url, on_topic in labels.items() if self.notes_ else ():
             if note := self.notes_.noted(_PAGE + url):  # type: ignore[union-attr]
-                yield on_topic, _seen(note)
+                yield url, on_topic, _seen(note)
 
     def _pages(self) -> Iterator[list[tuple[str, Seen]]]:
         """Yield all pages in batches."""
@@ -181,9 +181,9 @@ class Corrected:
         found = [*self._labelled(labels)]
         correction = None
         if found:
-            used = found[-MOST_LABELS:]
-            verdicts, words = [seen.verdict() for _, seen in used], [seen.found() for _, seen in used]
-            correction = fit(verdicts, words, [label for label, _ in used], *self._surveyed())
+            urls, answers, pages = zip(*found[-MOST_LABELS:], strict=True)
+            verdicts, words = [seen.verdict() for seen in pages], [seen.found() for seen in pages]
+            correction = fit(urls, verdicts, words, answers, *self._surveyed())
         if self.before_ is None:
             self.before_ = self.taught_
         self.taught_, self.unfitted_ = Taught(dict(labels), len(found), correction), 0
@@ -225,7 +225,7 @@ def correct(url: str, verdict: Verdict, found: Places, by: Taught) -> Verdict:
         return _told(verdict, float(label), label, "by a label")
     if by.correction is None:
         return verdict
-    return _told(verdict, *by.correction.of(verdict, found), f"{by.fitted} labels")
+    return _told(verdict, *by.correction.of(url, verdict, found), f"{by.fitted} labels")
 
 
 def _told(verdict: Verdict, relevance: float, on_topic: bool, how: str) -> Verdict:
@@ -246,4 +246,5 @@ def _read(stored: Stored) -> Taught:
     if not stored.worth:
         return Taught(stored.labels, stored.fitted)
     rarity, worth = (np.frombuffer(part, np.float32) for part in (stored.rarity, stored.worth))
+    worth = np.pad(worth, (0, SIZE - len(worth)))  # earlier versions knew only words
     return Taught(stored.labels, stored.fitted, Correction(*stored.numbers, rarity, worth))

@@ -135,5 +135,5 @@ class Examples:
                 raise ConfigError("topic.target", f"{problem} in {self._where()} {there_are}")
         if set(self._wanted()) >= set(known):
             raise ConfigError(
-                "topic.target", f"every label is a target; one must be left to tell them from {there_are}"
+                "topic.target", f"every label is a target; at least one other label is needed {there_are}"
             )

@@ -40,7 +40,7 @@ FLIPPED, NOTICEABLE = 0.02, 0.02
 WORST_SHARE = 0.15  # if hardly any score is that low, this share counts as weak
 LEAST_OFF, SURELY_OFF = 10, 0.25  # pages off topic needed to tell how common a word is, and their maximum probability
 MOST_COMMON = 5.0  # upper bound on the mentions subtracted for being common on pages off topic
-MANY_ALIKE = 100  # strong pages, or weak ones, after which only some are learned from
+MANY_ALIKE = 200  # strong pages, or weak ones, after which only some are learned from
 MOST_URL = 300  # characters; longer URLs are not remembered
 SHOWN = 10
 

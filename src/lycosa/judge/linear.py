@@ -41,7 +41,7 @@ def training(model: str) -> Iterator[None]:
         import sklearn  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "topic.model", f"{model!r} is trained with scikit-learn: pip install 'lycosa[train]', or take \"nb\""
+            "topic.model", f"{model!r} is trained with scikit-learn: pip install 'lycosa[train]', or set model = \"nb\""
         ) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

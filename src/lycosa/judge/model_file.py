@@ -50,7 +50,7 @@ def save(path: Path, kind: str, facts: msgspec.Struct, arrays: Mapping[str, NDAr
     plain = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
     shapes = [_Shape(name, cast(Type, array.dtype.str), list(array.shape)) for name, array in plain.items()]
     if odd := {item.type for item in shapes} - set(get_args(Type)):
-        raise TypeError(f"no plain numbers: {odd}")
+        raise TypeError(f"not plain numbers: {odd}")
     header = msgspec.json.encode(_Header(kind, msgspec.Raw(msgspec.json.encode(facts)), shapes))
     parts = [_START.pack(_MAGIC, FORMAT, len(header)), header, *(array.tobytes() for array in plain.values())]
     check = xxhash.xxh3_64()
@@ -83,7 +83,9 @@ def _header(path: Path, data: bytes) -> tuple[_Header, int]:
         raise BadInput(f"{path}: written by a newer Lycosa (format {version}; this one reads up to {FORMAT})")
     check = xxhash.xxh3_64_intdigest(memoryview(data)[: -_CHECK.size])
     if version < 1 or check != _CHECK.unpack_from(data, len(data) - _CHECK.size)[0]:
-        raise BadInput(f"{path}: damaged or cut short (its checksum does not fit); `lycosa topic train` makes it again")
+        raise BadInput(
+            f"{path}: damaged or cut short (its checksum does not match); `lycosa topic train` makes it again"
+        )
     start = _START.size + size
     try:
         return msgspec.json.decode(memoryview(data)[_START.size : start], type=_Header), start

@@ -63,13 +63,11 @@ class Ontology:
         self.ids_ = list(self.weights_)
         total = sum(self.weights_.values())
         if not total:
-            raise ConfigError("topic.weights", "all concepts weigh nothing")
+            raise ConfigError("topic.weights", "all concepts have the weight 0")
         self.shares_ = [weight / total for weight in self.weights_.values()]
         self.matcher_ = Matcher([self._names(id) for id in self.ids_])
         if len(self.matcher_.silent) == len(self.ids_):
-            raise ConfigError(
-                "topic.languages", f"no concept of {self.concepts_.source} has a name to look for in these"
-            )
+            raise ConfigError("topic.languages", f"no concept of {self.concepts_.source} has a name in these languages")
         self.pages_, self.df_ = 0, [0] * len(self.ids_)
         if self.idf:
             pages, counts = read_idf(folder / self.idf)

@@ -1,7 +1,8 @@
 """Is the page about what this sentence says? A judge that learns the meaning of words as it crawls.
 
 It starts with the words of the sentence alone. As pages come in it learns how rare each word is and, from a few hundred
-pages on, which words are used together: each time as a new version, which judges earlier pages again.
+pages on, which words are used together: each time as a new version, which judges earlier pages again. If the user names
+a sentence-embedding model, that judges the pages, and what is learned only serves to judge the texts of links.
 """
 
 import logging
@@ -16,9 +17,19 @@ from msgspec import msgpack
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
-from lycosa.judge.bags import Bag, Bags, Notes, Reader, text_of
+from lycosa.judge.bags import Bag, Bags, Notes, Reader
+from lycosa.judge.embedding import Embedder
 from lycosa.judge.phrases import tokens
-from lycosa.judge.understanding import Judged, Query, Understanding, phrases_of, query_of, scale_of
+from lycosa.judge.understanding import (
+    MEANING_HALF,
+    Judged,
+    Query,
+    Understanding,
+    phrases_of,
+    probability,
+    query_of,
+    scale_of,
+)
 from lycosa.judge.vectors import Space
 from lycosa.judge.vectors import learn as learn_space
 from lycosa.text import words
@@ -29,6 +40,7 @@ GROWTH = 2  # factor between steps after the last one
 MEANING_FROM = 300  # pages: with fewer, co-occurrence is mostly chance
 OFF_TOPIC = 0.2  # less relevant pages teach how rare words are; doubtful ones would make the topic's words common
 _MODEL = "sentence model"
+_MOST_SIGNS = 4_000  # of a page's text that a model sees: more than it can take
 
 Understand = Callable[[int, Bags, NDArray[np.bool_]], Understanding]
 
@@ -38,10 +50,11 @@ _log = logging.getLogger(__name__)
 @dataclass
 class Sentence:
     """A page is on topic if it means what one of the sentences says. `words` are added to each of them: words and
-    phrases used on the topic or, with a leading minus, off topic."""
+    phrases used on the topic or, with a leading minus, off topic. `model`: the folder of a sentence-embedding model."""
 
     sentence: str | list[str]
     words: list[str] = field(default_factory=list)
+    model: str = ""
 
     reader_: Reader = field(init=False, repr=False, default_factory=Reader)
     queries_: list[Query] = field(init=False, repr=False, default_factory=list)
@@ -54,9 +67,10 @@ class Sentence:
     training_: "Training | None" = field(init=False, repr=False, default=None)
     failed_at_: int = field(init=False, repr=False, default=0)  # pages seen when training failed
     revised_: Judged = field(init=False, repr=False, default_factory=list)
+    embedded_: "Embedded | None" = field(init=False, repr=False, default=None)
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
-        """Check the sentences; no file is read."""
+        """Check the sentences, and load the model if there is one."""
         sentences = self._sentences()
         if not sentences:
             raise ConfigError("topic.sentence", "say in a sentence what to look for")
@@ -70,6 +84,10 @@ class Sentence:
         self.bags_ = Bags()
         self.asked_ = self.reader_.spell(words(" ".join([*sentences, *wanted, *unwanted])))
         self.version_ = self._understand(1, self.bags_, np.zeros(0, bool))
+        if self.model:
+            if unwanted:
+                raise ConfigError("topic.words", f"'-{unwanted[0]}': a model does not understand words with a minus")
+            self.embedded_ = Embedded(Embedder(folder / self.model), [". ".join([one, *wanted]) for one in sentences])
 
     def connect(self, notes: Notes, at_once: bool = False) -> None:
         """Store the remembered pages and what was learned from them in a crawl's database. Unless `at_once`, train in a
@@ -78,6 +96,8 @@ class Sentence:
         self.bags_.connect(notes)
 
     async def judge(self, page: Page) -> Verdict:
+        if self.embedded_:
+            return await self.embedded_.judge(page, self.at_once_)
         return self.version_.verdict(self.reader_.read(page))
 
     def relevance_of(self, words: Sequence[str]) -> float:
@@ -93,7 +113,7 @@ class Sentence:
         if visit.reply.error or not (page.words or page.title) or page.listed:
             return
         url, bag = visit.reply.link.url, self.reader_.read(page)
-        self.bags_.add(url, bag, lambda: self.reader_.spell(text_of(page)))
+        self.bags_.add(url, bag, lambda: self.reader_.spelling(page))
         if self.training_:
             self.since_[url] = bag
             if not self.training_.is_alive():
@@ -104,7 +124,7 @@ class Sentence:
     def revised(self) -> Judged:
         """Return the verdicts of a new version on the remembered pages, once."""
         found, self.revised_ = self.revised_, []
-        return found
+        return [] if self.embedded_ else found
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """Return the sentences' own words, words of similar meaning, and words that no page has."""
@@ -161,6 +181,25 @@ class Sentence:
 
     def _sentences(self) -> list[str]:
         return [self.sentence] if isinstance(self.sentence, str) else self.sentence
+
+
+class Embedded:
+    """The sentences as vectors of a model, and pages compared with them."""
+
+    def __init__(self, embedder: Embedder, sentences: Sequence[str]) -> None:
+        embedder.check()
+        self._embedder, self._wanted = embedder, embedder.embed(sentences)
+        self.name = f"model {embedder.name}"
+
+    async def judge(self, page: Page, at_once: bool) -> Verdict:
+        """Judge a page by its title and the beginning of its text."""
+        text = f"{page.title}\n{page.text[:_MOST_SIGNS]}".strip()
+        if not text:
+            return Verdict(model=self.name)
+        vector = self._embedder.embed([text])[0] if at_once else await self._embedder.embed_soon(text)
+        similarity = float((self._wanted @ vector).max())
+        relevance = probability(similarity / MEANING_HALF)
+        return Verdict(relevance, relevance >= 0.5, why={"(similarity)": similarity}, model=self.name)
 
 
 class Training(Thread):

@@ -119,7 +119,7 @@ class Taxonomy:
                 raise ConfigError("topic.target", f"no class {target!r} in {self._where()} {there_are}")
         if len(self.targets(known)) == len(known):
             raise ConfigError(
-                "topic.target", f"every class is a target; one must be left to tell them from {there_are}"
+                "topic.target", f"every class is a target; at least one other class is needed {there_are}"
             )
 
 

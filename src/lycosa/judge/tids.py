@@ -201,7 +201,8 @@ class Tids:
                 self.table_.add(counts, text)
         if len(pages) < 2:
             raise ConfigError(
-                "topic.examples", f"{self.examples} has {len(pages)} pages with text; two are needed, better ten"
+                "topic.examples",
+                f"{self.examples} has {len(pages)} pages with text; at least two are needed, ten or more are better",
             )
         if not self.table_.scores().any():
             raise ConfigError(

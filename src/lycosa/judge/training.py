@@ -77,7 +77,7 @@ def train(corpus: Corpus, chosen: NDArray[np.intp], most_terms: int, fit: Fit, p
     counts = corpus.rows().take(chosen)
     columns = select(counts, classes, most_terms)
     if not len(columns):
-        raise ConfigError("topic.examples", "no word comes on two of the pages; more pages are needed")
+        raise ConfigError("topic.examples", "no word occurs on two of the pages; more pages are needed")
     counts = counts.keep(columns)
     features = _features(corpus, columns, counts, plain)
     rows = weigh(features, counts)

@@ -40,7 +40,7 @@ class Guarded:
         key = hashlib.blake2b(reply.link.url.encode(), digest_size=_SIZE).digest()  # no URL can be made to share it
         tries = self._tries.get(key, 0)
         if tries >= MOST_TRIES:
-            raise TooCostly(f"given up after {tries} tries: each time the crawl ended while it worked on this page")
+            raise TooCostly(f"skipped after {tries} tries: each time, the crawl ended while parsing this page")
         if tries or self.inner.is_heavy(reply):
             return self._parse_aside(reply, key)
         self._begin(key)

@@ -51,7 +51,7 @@ class Sandbox:
         question = msgspec.msgpack.encode(msgspec.structs.replace(reply, exchanges=()))
         with self._one_at_a_time:
             if self._closed:
-                raise TooCostly("there was no time left for it")
+                raise TooCostly("no time was left to parse this page")
             process = self._process = self._process or self._start()
             answer = _ask(process, question)
             if answer is None:

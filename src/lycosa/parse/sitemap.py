@@ -1,7 +1,7 @@
 """Read sitemaps: XML, an index of other sitemaps, or plain lines, each of them gzipped or not.
 
-Sitemaps are not trusted: they are read as a stream and within limits, and entities are refused. Their URLs are fetched
-before any link, so a sitemap may only list URLs of its own host and its subdomains.
+Sitemaps are not trusted: they are read as a stream and within limits, entities are refused, and a sitemap may only list
+URLs of its own host and its subdomains.
 """
 
 import re
@@ -25,7 +25,7 @@ _first_tag = re.compile(
 
 
 class SitemapParser:
-    """From a sitemap to a Page with seeds. The limits are those of the sitemap protocol."""
+    """From a sitemap to a Page with the URLs it lists. The limits are those of the sitemap protocol."""
 
     def __init__(self, max_urls: int = 50_000, max_bytes: int = 50 << 20, max_depth: int = 16) -> None:
         self.max_urls = max_urls

@@ -105,7 +105,7 @@ def load(path: Path) -> RuleBase:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: no rules: {str(error) or 'nested too deeply'}") from None
+        raise BadInput(f"{path}: not a file of rules: {str(error) or 'nested too deeply'}") from None
     known = set(found.classes)
     named = {
         "counts": [*found.counts, *chain.from_iterable(found.counts.values())],

@@ -39,12 +39,12 @@ class Rules:
         if not hasattr(judge, "targets"):
             raise ConfigError("strategy.kind", 'rules needs a topic with classes, such as kind "taxonomy"')
         if not path.exists():
-            raise BadInput(f"{path}: there is none; make it with: lycosa topic rules {folder}")
+            raise BadInput(f"{path}: no such file; create it with: lycosa topic rules {folder}")
         rules = rule_base.load(path)
         targets = judge.targets(rules.classes)
         if not targets:
             raise BadInput(
-                f"{path}: made for other classes than the topic has; make it again: lycosa topic rules {folder}"
+                f"{path}: the topic has other classes than these rules; create them again: lycosa topic rules {folder}"
             )
         self.use(rules, targets)
 

@@ -187,8 +187,10 @@ def load(path: Path) -> UrlClasses:
     if found.format > FORMAT:
         raise BadInput(f"{path}: written by a newer Lycosa (format {found.format}; this one reads up to {FORMAT})")
     if found.format < FORMAT:
-        raise BadInput(f"{path}: written by an older Lycosa (format {found.format}): make it again: lycosa urls train")
+        raise BadInput(
+            f"{path}: written by an older Lycosa (format {found.format}): create it again: lycosa urls train"
+        )
     width = len(found.classes)
     if width < 2 or len(found.bias) != width or any(len(row) != width for row in found.weights.values()):
-        raise BadInput(f"{path}: damaged: not one weight for each class")
+        raise BadInput(f"{path}: damaged: weights and classes differ in number")
     return UrlClasses(found.classes, found.bias, found.weights)
