@@ -16,12 +16,14 @@ RANKS = {
     **dict.fromkeys(["ontology", "graph", "store"], 2),
     **dict.fromkeys(["seeds", "frontier", "fetch", "parse", "judge", "strategy", "output", "estimate"], 3),
     **dict.fromkeys(["crawl", "pages", "stamp", "summary", "plugged", "contract", "recalling", "mining"], 4),
-    **dict.fromkeys(["assembly", "build"], 5),
+    **dict.fromkeys(["assembly", "build", "search_index"], 5),
     **dict.fromkeys(["run", "lab", "rejudge", "topics"], 6),
-    **dict.fromkeys(["session", "again"], 7),
+    **dict.fromkeys(["session", "again", "remote", "explaining"], 7),
     **dict.fromkeys(["offline", "api"], 8),
-    "cli": 9,
-    "__main__": 10,
+    **dict.fromkeys(["labelling", "sampling"], 9),
+    "console": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 SAME_RANK = {("build", "assembly"), ("lab", "run"), ("rejudge", "run")}  # the last two: both work under one lock
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from lycosa import cli, offline
+from lycosa.control import Request, call
 from lycosa.errors import BadInput, PluginError
 from lycosa.events import Event, StateChange, Summary, VisitDone
 from lycosa.judge import JUDGES
@@ -295,6 +296,108 @@ class TestOrders:
         with pytest.raises(BadInput, match=r"nothing crawled yet: write seeds and exclusions to crawl\.toml"):
             offline.add(tmp_path, ["new.example"])
         assert not (tmp_path / "crawl.db").exists()
+
+
+class Failing(Web):
+    """A web of which one host does not answer."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__()
+        self.host = host
+
+    async def fetch(self, lease: Lease) -> Reply:
+        if self.host and self.host in lease.link.url:
+            self.started.append(lease.link.url)
+            return Reply(lease.link, url=lease.link.url, error="timeout")
+        return await super().fetch(lease)
+
+
+class TestQueue:
+    @pytest.mark.parametrize("strategy", ["best-first", "ontology", "learned"])
+    async def test_what_is_put_first_is_fetched_next(self, tmp_path: Path, strategy: str) -> None:
+        web = Web()
+        session = session_on(write(tmp_path, pages=60), web, f"strategy.kind={strategy}", "fetch.concurrency=1")
+        await session.start()
+        await until(lambda: len(web.started) > 25)
+        session.pause()
+        await until(lambda: session.summary()["in_flight"] == 0)
+        fetched, waiting = len(web.started), session.summary()["waiting"]
+        moved = await session.prefer("first", "b.example")
+        assert moved == await session.count("b.example") > 3
+        assert session.summary()["waiting"] == waiting
+        session.resume()
+        assert (await session.wait())["pages"] == 60
+        assert all("b.example" in url for url in web.started[fetched : fetched + moved])
+
+    @pytest.mark.parametrize("strategy", ["best-first", "learned"])
+    async def test_what_is_put_last_waits_for_all_others_in_later_runs_too(self, tmp_path: Path, strategy: str) -> None:
+        web = Web()
+        session = session_on(write(tmp_path, pages=20), web, f"strategy.kind={strategy}")
+        await finished(session)
+        what = orders.exclusion("b.example")
+        late = offline.count(tmp_path, what)
+        assert offline.prefer(tmp_path, what, "last") == late > 1
+        with sqlite3.connect(tmp_path / "crawl.db") as db:
+            put_last = {url for (url,) in db.execute("SELECT url FROM urls WHERE band = 0")}
+        again = session_on(tmp_path, web, "limits.pages=60", f"strategy.kind={strategy}")
+        await finished(again)
+        assert len(put_last) == late
+        assert not put_last & {*web.started[20:]}  # found again on many pages, but others never ran out
+        assert offline.prefer(tmp_path, what, "usual") >= late
+        with sqlite3.connect(tmp_path / "crawl.db") as db:
+            assert db.execute("SELECT count(*) FROM urls WHERE band = 0").fetchone() == (0,)
+
+    async def test_a_crawl_of_nothing_but_what_is_last_goes_on(self, tmp_path: Path) -> None:
+        web = Web()
+        session = session_on(write(tmp_path, pages=30), web, "fetch.focus=0.9")
+        await session.start(paused=True)
+        assert await session.prefer("last", pattern=".") == 2
+        session.resume()
+        assert (await session.wait())["pages"] == 30
+
+    async def test_failures_are_fetched_again_while_the_crawl_runs(self, tmp_path: Path) -> None:
+        web = Failing("b.example")
+        session = session_on(write(tmp_path, pages=30), web, "fetch.give_up_after=2")
+        await session.start()
+        await until(lambda: len(web.started) > 20)
+        session.pause()
+        await until(lambda: session.summary()["in_flight"] == 0)
+        failed = {url for url in web.started if "b.example" in url}
+        waiting = session.summary()["waiting"]
+        assert session.retry(kind="dns") == 0
+        assert session.retry([f"{HOSTS[1]}"], kind="timeout") == 1
+        assert session.retry() == len(failed) - 1  # one of them waits already
+        assert session.summary()["waiting"] >= waiting + len(failed)  # and the others at the reopened host
+        web.host, fetched = "", len(web.started)
+        session.resume()
+        await session.wait()
+        assert failed <= {*web.started[fetched:]}
+
+    async def test_other_processes_may_order_both(self, tmp_path: Path) -> None:
+        web = Failing("b.example")
+        session = session_on(write(tmp_path, pages=30), web)
+        await session.start()
+        await until(lambda: len(web.started) > 20)
+        session.pause()
+        await until(lambda: session.summary()["in_flight"] == 0)
+        first = Request("prefer", host="a.example", place="first")
+        waiting = await session.count("a.example")
+        assert await asyncio.to_thread(call, tmp_path, first) == waiting > 0
+        assert await asyncio.to_thread(call, tmp_path, Request("retry", kind="timeout")) > 0
+        session.stop()
+        await session.wait()
+        assert {"preferred", "retried"} <= {line["event"] for line in logged(tmp_path)}
+
+    async def test_failures_are_fetched_again_by_the_next_run(self, tmp_path: Path) -> None:
+        web = Failing("b.example")
+        await finished(session_on(write(tmp_path, pages=20), web))
+        failed = {url for url in web.started if "b.example" in url}
+        assert offline.retry_failed(tmp_path, kind="http-404") == 0
+        assert offline.retry_failed(tmp_path) == len(failed)
+        web.host = ""
+        again = session_on(tmp_path, web, "limits.pages=60")
+        await finished(again)
+        assert failed <= {*web.started[20:]}
 
 
 # -- bugs in the parts of others --------------------------------------------------------------------------------------

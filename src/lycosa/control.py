@@ -27,7 +27,8 @@ _MOST_CLIENTS = 32
 
 _log = logging.getLogger(__name__)
 
-Do = Literal["status", "pause", "resume", "stop", "add", "count", "exclude", "label", "events"]
+Do = Literal["status", "pause", "resume", "stop", "add", "count", "exclude", "prefer", "retry", "label", "events"]
+Place = Literal["first", "last", "usual"]
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -35,9 +36,11 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
     do: Do
     v: int = VERSION
-    urls: list[str] = []  # add
-    host: str = ""  # count, exclude
+    urls: list[str] = []  # add, retry
+    host: str = ""  # count, exclude, prefer
     pattern: str = ""
+    place: Place = "usual"  # prefer: where in the queue
+    kind: str = ""  # retry: only failures of this kind
     labels: dict[str, bool | None] = {}  # label: from URL to whether it is on topic; null removes a label
     chosen: str = "import"  # how these pages were selected
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from lycosa import config
 from lycosa.build import make_scope
 from lycosa.clock import WallClock
+from lycosa.control import Place
 from lycosa.errors import StateError
 from lycosa.run import Run, lock
 from lycosa.session import checked_labels, checked_urls
-from lycosa.store import labels, orders
+from lycosa.store import labels, orders, retry
 from lycosa.store.db import CrawlDb
+from lycosa.store.url_rows import UrlRows
 
 
 def add(folder: Path, found: Sequence[str]) -> dict[str, str]:
@@ -41,6 +43,26 @@ def exclude(folder: Path, what: orders.Exclusion) -> int:
         dropped = orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses)
         orders.add_exclusion(db, what)
     return len(dropped)
+
+
+def prefer(folder: Path, what: orders.Exclusion, place: Place) -> int:
+    """Put queued URLs first, last or in their usual place; returns their number."""
+    settings, _ = config.load(folder)
+    with _changing(folder) as db:
+        found = orders.waiting_urls(db, what, make_scope(settings, orders.exclusions(db)).refuses)
+        UrlRows(db).prefer(found, orders.PLACES[place])
+    return len(found)
+
+
+def retry_failed(folder: Path, found: Sequence[str] = (), kind: str = "") -> int:
+    """Queue failed URLs again for the next run: those named, those of one kind, or all; returns their number."""
+    settings, _ = config.load(folder)
+    among = checked_urls(found) if found else None
+    with _changing(folder) as db:
+        scope = make_scope(settings, orders.exclusions(db))
+        failed = retry.chosen(db, among, kind, scope.refuses)
+        retry.reopen(db, failed)
+    return len(failed)
 
 
 def label(folder: Path, given: Mapping[str, bool | None], chosen: str) -> None:

@@ -23,7 +23,7 @@ from lycosa.seeds.file import read_seeds
 from lycosa.stamp import make_stamp, what_changed
 from lycosa.store import labels, orders, retry, visited
 from lycosa.summary import summarise, write_summary
-from lycosa.types import BadInput, Clock, Fetcher, Link, Origin, Sink, Stateful
+from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Origin, Sink, Stateful
 
 MakeFetcher = Callable[[Parts], Fetcher]
 COMMIT_EVERY_S = 0.5
@@ -142,6 +142,21 @@ class Run:
         self.parts.frontier.scope.exclude(what.compiled())
         orders.add_exclusion(self.parts.db, what)
         self._commit(force=True)
+
+    def prefer(self, numbers: Sequence[int], band: Band) -> int:
+        """Move queued URLs to a band, for this and later runs; return their number."""
+        moved = self.parts.frontier.changes.prefer(numbers, band)
+        self._commit(force=True)
+        return moved
+
+    def retry(self, among: Sequence[str] | None, kind: str) -> int:
+        """Queue failed URLs again that the scope still allows; return their number."""
+        db, frontier = self.parts.db, self.parts.frontier
+        failed = retry.chosen(db, among, kind, frontier.scope.refuses)
+        retry.reopen(db, failed)
+        queued = frontier.changes.requeue([one.url for one in failed])
+        self._commit(force=True)
+        return queued
 
     def label(self, given: Mapping[str, bool | None], chosen: str) -> int:
         """Store or remove labels, and judge all pages with them; return the number of reversed verdicts."""

@@ -14,7 +14,7 @@ from typing import Any
 from lycosa import __version__, config, urls
 from lycosa.build import make_scope
 from lycosa.clock import WallClock
-from lycosa.control import Door, Request
+from lycosa.control import Door, Place, Request
 from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin_error
 from lycosa.events import Event, Listeners, StateChange, Summary
 from lycosa.frontier.scope import Scope
@@ -198,6 +198,23 @@ class Session:
         self._changed("excluded", excluded=str(what), dropped=dropped)
         return dropped
 
+    async def prefer(self, place: Place, host: str = "", pattern: str = "") -> int:
+        """Fetch the URLs queued now from a host, or that match a pattern, before or after all others, or in their usual
+        place again; return their number."""
+        found = await self._waiting(orders.exclusion(host, pattern))
+        moved = 0
+        for start in range(0, len(found), _AT_ONCE):
+            moved += self._run.prefer(found[start : start + _AT_ONCE], orders.PLACES[place])
+            await asyncio.sleep(0)
+        self._changed("preferred", preferred=host or f"pattern {pattern}", place=place, urls=moved)
+        return moved
+
+    def retry(self, found: Sequence[str] = (), kind: str = "") -> int:
+        """Queue URLs again whose last visit failed: those named, those of one kind, or all; return their number."""
+        queued = self._run.retry(checked_urls(found) if found else None, kind)
+        self._changed("retried", urls=queued)
+        return queued
+
     def label(self, given: Mapping[str, bool | None], chosen: str = "import") -> int:
         """Label pages as on topic or not, or remove labels (None), permanently; return the number of reversed verdicts.
 
@@ -249,6 +266,10 @@ class Session:
                 return await self.count(request.host, request.pattern)
             case "exclude":
                 return await self.exclude(request.host, request.pattern)
+            case "prefer":
+                return await self.prefer(request.place, request.host, request.pattern)
+            case "retry":
+                return self.retry(request.urls, request.kind)
             case "label":
                 return self.label(request.labels, request.chosen)
         return self.summary()

@@ -35,8 +35,9 @@ class Origin(IntEnum):
 class Band(IntEnum):
     """A priority is a band and a score within that band; a higher band always comes first."""
 
+    LAST = 0  # put last by the user: fetched when nothing else is left
     FOUND = 1  # scored by the strategy
-    FIRST = 2  # explicitly requested: seeds, search results, sitemaps
+    FIRST = 2  # explicitly requested: seeds, search results, sitemaps, what the user put first
     LISTED = 3  # on the fetch list of a strategy that uses fetch lists
 
 
@@ -267,8 +268,7 @@ class TextRelevance(Protocol):
 
 
 def text_relevances(judge: TextRelevance, many: Sequence[Sequence[str]]) -> list[float]:
-    """The relevance of each of several texts. A judge may implement `relevances_of` to rate all links of a page
-    faster."""
+    """The relevance of each text. A judge may implement `relevances_of` to rate all links of a page faster."""
     at_once: Callable[[Sequence[Sequence[str]]], list[float]] | None = getattr(judge, "relevances_of", None)
     return at_once(many) if at_once else [*map(judge.relevance_of, many)]
 

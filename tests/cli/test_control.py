@@ -108,6 +108,34 @@ async def test_excluding_asks_first(tmp_path: Path, lycosa: Any, monkeypatch: py
     assert (code, errors) == (2, f"lycosa: {waiting}: not added (excluded)\n")
 
 
+async def test_urls_are_put_first_and_last_between_two_runs(tmp_path: Path, lycosa: Any) -> None:
+    folder, host = await crawled(tmp_path)
+    code, out, _ = lycosa("prefer", folder, "first", host)
+    assert code == 0
+    count = out.removeprefix(f"{host}: ").partition(" ")[0]
+    assert out == f"{host}: {count} queued URLs will be fetched first\n"
+    url = next(url for url in known(folder) if host in url)
+    assert "Not fetched yet, though it was put first and comes first." in lycosa("why", folder, url)[1]
+    assert lycosa("prefer", folder, "last", host)[1] == f"{host}: {count} queued URLs will be fetched last\n"
+    assert "Not fetched yet: it was put last." in lycosa("why", folder, url)[1]
+    code, out, _ = lycosa("prefer", folder, "usual", "--pattern", ".")
+    assert out.endswith("will be fetched where their scores put them\n")
+    assert "name a host or a pattern" in lycosa("prefer", folder, "last")[2]
+    assert lycosa("prefer", folder, "soon", host)[0] == 2
+
+
+async def test_failures_are_queued_again_between_two_runs(tmp_path: Path, lycosa: Any) -> None:
+    folder = write(tmp_path, ["http://127.0.0.1:1/a"])
+    assert lycosa("crawl", folder, *FAILS_AT_ONCE)[0] == 1
+    assert lycosa("retry", folder, "--kind", "dns")[1] == "0 failed URLs queued again\n"
+    code, out, _ = lycosa("retry", folder, "http://127.0.0.1:1/a")
+    assert code == 0
+    assert out == f"1 failed URL queued again, to be fetched by the next run: lycosa crawl {folder}\n"
+    assert known(folder) == ["http://127.0.0.1:1/a"]
+    assert lycosa("retry", folder)[1] == "0 failed URLs queued again\n"
+    assert lycosa("retry", folder, "nonsense")[0] == 2
+
+
 def known(folder: Path) -> list[str]:
     db = control.offline.CrawlDb(folder / "crawl.db", readonly=True).open()
     rows = db.execute("SELECT url FROM urls WHERE state = 0").fetchall()

@@ -60,10 +60,9 @@ def test_a_host_that_is_not_known_is_open_and_due(db: CrawlDb) -> None:
 def test_what_waits_at_a_closed_host_is_not_ahead(db: CrawlDb) -> None:
     last = known.url_of(db, 5)
     assert last
-    assert waiting.ahead_of(db, last, 3) == (1, [("http://c/4", 0.7, 1)])
+    assert waiting.ahead_of(db, last, 3) == (1, 3, [("http://c/4", 0.7, 1)])
     db.execute("UPDATE hosts SET closed = ''")
-    assert waiting.ahead_of(db, last, 1) == (2, [("http://b/3", 0.7, 1)])
-    assert waiting.count_waiting(db) == 3
+    assert waiting.ahead_of(db, last, 1) == (2, 3, [("http://b/3", 0.7, 1)])
     assert [*waiting.waiting_with(db, 0.7)] == ["http://b/3", "http://c/4"]
 
 

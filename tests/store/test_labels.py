@@ -14,6 +14,7 @@ from lycosa.store.labels import (
     candidates,
     count_labels,
     fetched_as,
+    judged,
     precision,
     put_labels,
     read_labels,
@@ -82,5 +83,7 @@ def test_a_page_is_found_by_all_its_addresses(db: CrawlDb) -> None:
         store.write(one)
     names = ["http://a/", "http://new/", "http://twin/", "http://elsewhere/"]
     assert [*fetched_as(db, names).values()] == ["http://a/", "http://old/", "http://a/", "http://elsewhere/"]
-    assert [page.url for page in candidates(db)] == ["http://a/", "http://old/"]
-    assert next(candidates(db)).why == {"word": 0.5}
+    pages = judged(db)
+    assert [page.url for page in pages] == ["http://a/", "http://old/"]
+    full = candidates(db, [pages[0].n])
+    assert [(n, page.url, page.why) for n, page in full.items()] == [(pages[0].n, "http://a/", {"word": 0.5})]

@@ -1,5 +1,6 @@
 """Python values as TOML, for crawl.toml and for changes to it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import msgspec
 
 from lycosa.types import BadInput
+
+_bare = re.compile(r"[A-Za-z0-9_-]+").fullmatch  # keys that need no quotes
 
 
 def value(given: Any, name: str) -> str:
@@ -52,4 +55,4 @@ def overrides(changes: Mapping[str, Any]) -> list[str]:
 
 
 def _key(name: object) -> str:
-    return msgspec.json.encode(str(name)).decode()
+    return str(name) if _bare(str(name)) else msgspec.json.encode(str(name)).decode()

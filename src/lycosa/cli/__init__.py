@@ -39,6 +39,8 @@ _PLAIN: dict[str, Callable[..., None]] = {
     "stop": control.stop,
     "add": control.add,
     "exclude": control.exclude,
+    "prefer": control.prefer,
+    "retry": control.retry,
 }
 for _name, _command in _PLAIN.items():
     app.command(_name)(_command)
@@ -50,6 +52,8 @@ def mount_the_rest() -> typer.Typer:
     from lycosa.cli import lab, topic, urls
     from lycosa.cli.again import again
     from lycosa.cli.check import check, repair
+    from lycosa.cli.console import console
+    from lycosa.cli.find import find
     from lycosa.cli.label import label
     from lycosa.cli.rejudge import rejudge
     from lycosa.cli.report import report
@@ -57,7 +61,9 @@ def mount_the_rest() -> typer.Typer:
     from lycosa.cli.rules import rules
 
     app.command("again")(again)
+    app.command("find")(find)
     app.command("label")(label)
+    app.command("console")(console)
     app.command("report")(report)
     app.command("rejudge")(rejudge)
     app.command("check")(check)

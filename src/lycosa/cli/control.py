@@ -1,19 +1,27 @@
-"""Commands for a running crawl: pause, resume, stop, add, exclude. The last two also work if no crawl is running."""
+"""Commands for a running crawl: pause, resume, stop, add, exclude, prefer, retry. The last four need none running."""
 
 import fcntl
 import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lycosa import config, control, offline
-from lycosa.cli.folder import Dir, is_running
+from lycosa import config, offline
+from lycosa.cli.folder import Dir
 from lycosa.control import Request, Unreachable
+from lycosa.remote import reach
 from lycosa.session import checked_urls
 from lycosa.store import orders
 from lycosa.types import BadInput
+
+
+class Where(StrEnum):
+    first = "first"
+    last = "last"
+    usual = "usual"
 
 
 def pause(directory: Dir) -> None:
@@ -82,6 +90,48 @@ def exclude(
     typer.echo(f"{what} excluded: {dropped:,} queued {_plural(dropped, 'URL')} dropped")
 
 
+def prefer(
+    directory: Dir,
+    place: Annotated[
+        Where,
+        typer.Argument(
+            metavar="first|last|usual",
+            help="Before all other URLs, after them, or where their scores put them.",
+            show_default=False,
+        ),
+    ],
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The host, or host:port.", show_default=False)] = "",
+    pattern: Annotated[str, typer.Option(metavar="REGEX", help="A regular expression searched in whole URLs.")] = "",
+) -> None:
+    """Fetch the URLs of a host or a pattern first or last. It applies to those queued now, not to ones found later."""
+    what = orders.exclusion(host, pattern)
+    config.load(directory)
+    try:
+        moved = int(reach(directory, Request("prefer", host=what.host, pattern=what.pattern, place=place.value)))
+    except Unreachable:
+        moved = offline.prefer(directory, what, place.value)
+    told = "where their scores put them" if place is Where.usual else place.value
+    typer.echo(f"{what}: {moved:,} queued {_plural(moved, 'URL')} will be fetched {told}")
+
+
+def retry(
+    directory: Dir,
+    url: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Failed URLs; default: all.", show_default=False)
+    ] = None,
+    kind: Annotated[str, typer.Option(help="Only failures of this kind, such as timeout or http-503.")] = "",
+) -> None:
+    """Queue failed URLs again: a running crawl fetches them in their turn, otherwise the next run does."""
+    config.load(directory)
+    found, when = checked_urls(url) if url else [], ""
+    try:
+        queued = int(reach(directory, Request("retry", urls=found, kind=kind)))
+    except Unreachable:
+        queued = offline.retry_failed(directory, found, kind)
+        when = f", to be fetched by the next run: lycosa crawl {_name(directory)}" if queued else ""
+    typer.echo(f"{queued:,} failed {_plural(queued, 'URL')} queued again{when}")
+
+
 def _either(directory: Path, request: Request, what: orders.Exclusion) -> int:
     try:
         return int(reach(directory, request))
@@ -97,18 +147,6 @@ def _call(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
         raise BadInput(
             f"{directory}: no crawl is running here; start one with: lycosa crawl {_name(directory)}"
         ) from None
-
-
-def reach(directory: Path, request: Request, wait_for_end: bool = False) -> Any:
-    """Ask the running crawl; Unreachable if none runs."""
-    try:
-        return control.call(directory, request, wait_for_end)
-    except Unreachable:
-        if is_running(directory):
-            raise BadInput(
-                f"{directory}: another lycosa is running here but does not respond; it may be starting or about to end"
-            ) from None
-        raise
 
 
 def _name(directory: Path) -> str:

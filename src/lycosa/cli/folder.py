@@ -1,12 +1,11 @@
 """Commands on a crawl folder: new, crawl, show, why."""
 
 import logging
-import os
 import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 from lycosa import build, config, urls
 from lycosa.cli.template import TEMPLATE
 from lycosa.cli.verbose import VERBOSE, be_verbose
+from lycosa.explaining import explain, place_in_queue, remade
 from lycosa.fetch.outage import NO_ANSWER
 from lycosa.output import terminal
 from lycosa.output.ending import ending
@@ -23,17 +23,16 @@ from lycosa.output.progress import Progress
 from lycosa.output.report import Report, read_report
 from lycosa.output.show import draw
 from lycosa.output.side_by_side import draw_beside, names, side_by_side
-from lycosa.output.waits import read_waits
-from lycosa.output.why import Step, draw_why, read_path, scored
+from lycosa.output.why import draw_why
 from lycosa.process import prepare_process
 from lycosa.recalling import stored_estimate
-from lycosa.run import lock
+from lycosa.remote import is_running
 from lycosa.session import run_folder
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import relevance_order
 from lycosa.strategy import learned_report
-from lycosa.types import BadInput, Explains, Explanation, Stateful
+from lycosa.types import BadInput, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
@@ -146,7 +145,7 @@ def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:
     kinds = build.strategies()
     if kind not in kinds or not hasattr(kinds[kind], "learned"):
         return {}
-    strategy = _remade(kind, *config.load(Path(db.path).parent))
+    strategy = remade(kind, *config.load(Path(db.path).parent))
     with kinds.blaming(kind, "learned"):
         if isinstance(strategy, Stateful) and (state := db.get("state:strategy")):
             strategy.load(msgspec.json.decode(state))
@@ -160,41 +159,10 @@ def why(
     """Explain why a URL was fetched or is still queued: path from a seed, score, verdict and reasons."""
     settings, source = config.load(directory)
     db = _open(directory)
-    path = read_path(db, url)
-    step = path[-1]
-    refused = build.make_scope(settings, orders.exclusions(db)).refuses(step.url, step.depth)
-    waits = None if step.is_done else read_waits(db, step.id, time.time(), refused)
-    draw_why(path, terminal.console(), _explained(db, settings, source, path), waits)
-
-
-def _explained(db: CrawlDb, settings: config.Config, source: config.Source, path: list[Step]) -> Explanation | None:
-    """The strategy's explanation; the strategy is built from crawl.toml, unless `--strategy` chose another."""
-    kind = db.get("strategy")
-    kinds, step = build.strategies(), path[-1]
-    if kind not in kinds or step.comes_first:
-        return None
-    strategy = _remade(kind, settings, source)
-    with kinds.blaming(kind, "explain"):
-        return strategy.explain(scored(path), db) if isinstance(strategy, Explains) else None
-
-
-def _remade(kind: str, settings: config.Config, source: config.Source) -> Any:
-    """A new instance of the crawl's strategy."""
-    options = settings.strategy if settings.strategy.get("kind") == kind else {"kind": kind}
-    return build.make("strategy", build.strategies(), options, source)
+    path, explanation = explain(db, settings, source, url)
+    draw_why(path, terminal.console(), explanation, place_in_queue(db, settings, path[-1]))
 
 
 def _open(directory: Path) -> CrawlDb:
     config.load(directory)  # reports what is wrong if this is not a crawl folder
     return CrawlDb(directory / "crawl.db", readonly=True).open()
-
-
-def is_running(directory: Path) -> bool:
-    """Is a crawl running in this folder?"""
-    if not (directory / "crawl.lock").exists() or not os.access(directory / "crawl.lock", os.W_OK):
-        return False
-    try:
-        with lock(directory):
-            return False
-    except BadInput:
-        return True

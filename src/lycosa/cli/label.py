@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from click import getchar
@@ -12,22 +12,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lycosa import build, config, offline, topics
-from lycosa.cli.control import reach
+from lycosa import config, labelling
 from lycosa.cli.folder import Dir
-from lycosa.control import Request, Unreachable
-from lycosa.judge.asking import Question, choose
 from lycosa.judge.corrected import has_noted
 from lycosa.judge.passages import best, passages, worst
+from lycosa.labelling import (
+    Question,
+    Sent,
+    count_changed,
+    number_of,
+    open_crawl,
+    precision,
+    stored_page,
+    taught_judge,
+    what_changed,
+)
 from lycosa.output import label_file, terminal
 from lycosa.output.passages import marked
 from lycosa.output.show import estimate
-from lycosa.pages import read_pages
 from lycosa.store import labels
-from lycosa.store.db import CrawlDb
 from lycosa.store.labels import Candidate, Label
-from lycosa.store.warc import read_record, to_response
-from lycosa.types import BadInput, Link, Page, Reply
+from lycosa.types import BadInput, Page
 
 _KEYS = "y n s u q"
 _PROMPT = "on topic? [y]es [n]o [s]kip [u]ndo [q]uit: "
@@ -53,14 +58,13 @@ def label(
     """
     if import_ and export:
         raise BadInput("label: --import and --export do not go together")
-    with closing(_open(directory)) as db:
-        if export:
+    if export:
+        with closing(open_crawl(directory)) as db:
             found = labels.read_labels(db)
-            label_file.write_labels(export, found)
-            typer.echo(f"{_number(len(found), 'label')} written to {export}")
-            return
-        known, pages = labels.answers(db), [*labels.candidates(db)]
-    questions = [] if import_ else choose(pages, known, count, seed=len(known))
+        label_file.write_labels(export, found)
+        typer.echo(f"{number_of(len(found), 'label')} written to {export}")
+        return
+    questions, before = labelling.questions(directory, 0 if import_ else count)
     sent = Sent(directory)
     if import_:
         _import(sent, label_file.read_labels(import_))
@@ -69,24 +73,7 @@ def label(
         return
     else:
         Asking(directory, sent, questions).run()
-    _finish(directory, sent, pages)
-
-
-class Sent:
-    """Hands labels to the running crawl, or else stores them for the next run."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.number = 0  # labels that stand
-        self.waits = False  # are there labels that no crawl has applied?
-
-    def send(self, given: Mapping[str, bool | None], chosen: str) -> None:
-        try:
-            reach(self.directory, Request("label", labels=dict(given), chosen=chosen))
-        except Unreachable:
-            offline.label(self.directory, given, chosen)
-            self.waits = True
-        self.number += sum(-1 if on_topic is None else 1 for on_topic in given.values())
+    _finish(directory, sent, before)
 
 
 def _import(sent: Sent, found: Sequence[Label]) -> None:
@@ -96,22 +83,16 @@ def _import(sent: Sent, found: Sequence[Label]) -> None:
             sent.send({label.url: label.on_topic for label in some[start : start + _AT_ONCE]}, chosen)
 
 
-def _finish(directory: Path, sent: Sent, before: Sequence[Candidate]) -> None:
+def _finish(directory: Path, sent: Sent, before: Mapping[str, bool]) -> None:
     """Say what the labels have changed from beginning to end, and what they tell of the crawl."""
-    if sent.waits:
-        try:
-            offline.apply_labels(directory)
-        except BadInput as error:
-            raise BadInput(f"{error} (the labels are stored: the next run applies them)") from None
-    with closing(_open(directory)) as db:
+    sent.apply()
+    with closing(open_crawl(directory)) as db:
         if sent.number:
-            now = {page.url: page.on_topic for page in labels.candidates(db)}
-            changed = sum(now.get(page.url, page.on_topic) != page.on_topic for page in before)
-            typer.echo(f"{_number(sent.number, 'label')} changed {_number(changed, 'verdict')}")
+            typer.echo(what_changed(sent.number, count_changed(db, before)))
         if not has_noted(db):
             why = "an earlier version judged these pages, and labels change nothing there"
             typer.echo(f"lycosa: {directory}: {why} until they are judged again: lycosa rejudge {directory}", err=True)
-        if found := labels.precision(labels.count_labels(db)):
+        if found := precision(db):
             typer.echo(estimate(found))
 
 
@@ -124,7 +105,7 @@ class Asking:
         self._questions = questions
         self._console = terminal.console()
         self._settings = config.load(directory)[0]
-        self._judge = _judge(directory)
+        self._judge = taught_judge(directory)
 
     def run(self) -> None:
         """Until all are answered, or the person has enough; each answer is kept at once."""
@@ -158,7 +139,7 @@ class Asking:
         said = f"{'on topic' if page.on_topic else 'off topic'}, relevance {page.relevance:.3f}{about}"
         why = ", ".join(f"{name} {weight:+.2f}" for name, weight in [*page.why.items()][:_REASONS])
         say.print(Text(terminal.printable(f"the judge says {said}{f' ({why})' if why else ''}")), soft_wrap=True)
-        self._show_text(_stored_page(self._directory, self._settings, page))
+        self._show_text(stored_page(self._directory, self._settings, page))
 
     def _show_text(self, page: Page) -> None:
         found = passages(page, self._judge)
@@ -172,27 +153,6 @@ class Asking:
         elif text := page.text.split():
             opening = " ".join(text[:_OPENING])
             self._console.print(Text(f"  {terminal.printable(opening)}{' ...' if len(text) > _OPENING else ''}"))
-
-
-def _judge(directory: Path) -> Any:
-    """The judge as the crawl has taught it, to find the telling passages."""
-    topic = topics.load(directory)
-    with topic.source.placing():
-        topics.prepare(topic, read_pages)
-    topics.recall(topic)
-    return topic.judge
-
-
-def _stored_page(directory: Path, settings: config.Config, page: Candidate) -> Page:
-    """The copy in the WARC; an empty page where there is none, or none that can be read."""
-    if not page.warc:
-        return Page()
-    try:
-        answer = to_response(read_record(directory / "warc" / page.warc, page.warc_offset), page.warc_offset)
-        reply = Reply(Link(page.url), page.final_url, answer.status, page.content_type, answer.body)
-        return build.make_parsers(settings).parse(reply)
-    except (BadInput, OSError, ValueError):
-        return Page()
 
 
 def _key(console: Console) -> str:
@@ -209,12 +169,3 @@ def _key(console: Console) -> str:
             return key
         if not is_terminal:
             raise BadInput(f"label: {line.strip()[:40]!r} is not an answer; write one of {_KEYS} in each line")
-
-
-def _open(directory: Path) -> CrawlDb:
-    config.load(directory)  # says what is wrong if this is not a crawl folder
-    return CrawlDb(directory / "crawl.db", readonly=True).open()
-
-
-def _number(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

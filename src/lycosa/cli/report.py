@@ -9,11 +9,12 @@ import typer
 
 from lycosa import config
 from lycosa.again import to_toml
-from lycosa.cli.folder import Dir, complete_report, is_running
+from lycosa.cli.folder import Dir, complete_report
 from lycosa.files import unwritable, write_whole
 from lycosa.output.html import page, without_secrets
 from lycosa.output.picture import harvest_svg
 from lycosa.output.show import status
+from lycosa.remote import is_running
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import relevance_order
 

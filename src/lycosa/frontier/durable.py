@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from lycosa import config, urls
 from lycosa.frontier.batch import Batch, group
+from lycosa.frontier.changes import Changes
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import chosen
 from lycosa.frontier.hosts import BUSY, READY, RESTING, Host, Hosts
@@ -73,6 +74,7 @@ class DurableFrontier:
         self._leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
         self._waiters = Waiters(clock)
+        self.changes = Changes(self._places, clock, self._waiters.wake_all)
         self._focus = self._places.focus
         self._errands = self._places.errands
 
@@ -366,8 +368,8 @@ class DurableFrontier:
         waiting = table.scores[number]
         first = (band == _FIRST or batch.band == _FIRST) and not self._opens
         merged = 0.0 if first else self._merge(waiting, score)  # URLs in the first band need no score
-        if merged == waiting and band >= batch.band:
-            return
+        if (merged == waiting and band >= batch.band) or (not band and batch.band != _FIRST):
+            return  # nothing new, or the user put it last
         before = rank_of(waiting, band)
         table.scores[number] = merged
         if band < batch.band or (band == batch.band and merged == score):  # the new link now sets the URL's priority

@@ -18,7 +18,7 @@ from lycosa.frontier.rests import FULL
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.store.db import DONE, WAITING
-from lycosa.types import Deferred, Lease, Link, Origin, Reply
+from lycosa.types import Band, Deferred, Lease, Link, Origin, Reply
 
 CLOSED_S = 6 * 3_600.0  # an unreachable host is tried again after this time
 _NAMED_BY_STRANGERS = (Origin.PAGE, Origin.SITEMAP)
@@ -75,6 +75,15 @@ class Places:
         self.waiting += not host.closed
         self.focus.add(host, self.table.rank(number))
         self.hosts.push(host, self.rank(number), array("I", [number]), now)
+
+    def prefer(self, number: int, band: Band, now: float) -> None:
+        """Move a queued URL to another band."""
+        host = self.errands.host_of(number) or self.hosts.named(self.table.host_of(number))
+        before = self.table.rank(number)
+        self.table.prefer(number, band)
+        self.focus.move(host, before, self.table.rank(number))
+        if not (self.list and number in self.list.places):
+            self.hosts.push(host, self.rank(number), array("I", [number]), now, moved=True)
 
     def lease(self, number: int, host: Host, now: float) -> Lease:
         """Take a URL from the queue of its host, along with what is known of its errand."""
@@ -152,11 +161,19 @@ class Places:
     def reopen(self, now: float) -> None:
         """Try unreachable hosts again after a sufficiently long time."""
         while self._closed and self._closed[0][0] <= now:
-            host = self.hosts.all[heappop(self._closed)[1]]
-            self.hosts.reopen(host)
-            self.waiting += len(self._ranks_at(host))
-            self.focus.ended(host, 0.0, now)
-            self.hosts.settle(host, now)
+            self._reopen(self.hosts.all[heappop(self._closed)[1]], now)
+
+    def open(self, host: Host, now: float) -> None:
+        """Try an unreachable host again at once; leave others as they are."""
+        if host.closed.startswith(UNREACHABLE_BECAUSE):
+            self._closed = sorted(closed for closed in self._closed if closed[1] != host.id)
+            self._reopen(host, now)
+
+    def _reopen(self, host: Host, now: float) -> None:
+        self.hosts.reopen(host)
+        self.waiting += len(self._ranks_at(host))
+        self.focus.ended(host, 0.0, now)
+        self.hosts.settle(host, now)
 
     def unreachable(self) -> dict[str, int]:
         """Hosts that could not be reached, each with its number of queued URLs."""

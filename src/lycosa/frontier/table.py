@@ -71,6 +71,10 @@ class UrlTable:
         self.states[number] = DONE
         self._rows.finish(number)
 
+    def prefer(self, number: int, band: Band) -> None:
+        self.bands[number] = band
+        self._rows.prefer([number], band)
+
     def host_of(self, number: int) -> str:
         return urls.host(self._rows.url(number))
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from lycosa.judge.correction import boundary
-from lycosa.store.labels import Candidate, simhashes
+from lycosa.store.labels import Judged, simhashes
 
 NEAR_BITS = 3  # near duplicates differ in at most this many bits
 _ALL_BITS = (1 << 64) - 1
@@ -19,11 +19,11 @@ _ALL_BITS = (1 << 64) - 1
 class Question(NamedTuple):
     """A page to ask about, and why this one."""
 
-    page: Candidate
+    page: Judged
     chosen: str
 
 
-def choose(pages: Sequence[Candidate], labelled: Collection[str], count: int, seed: int = 0) -> list[Question]:
+def choose(pages: Sequence[Judged], labelled: Collection[str], count: int, seed: int = 0) -> list[Question]:
     """Return at most `count` unlabelled pages, none a near duplicate of another or of a labelled page."""
     left = [page for page in pages if page.url not in labelled]
     asked = _Asked(simhashes(pages, labelled))
@@ -37,7 +37,7 @@ def choose(pages: Sequence[Candidate], labelled: Collection[str], count: int, se
     return [*_mixed(uncertain, best, drawn)]
 
 
-def _line(pages: Sequence[Candidate]) -> float:
+def _line(pages: Sequence[Judged]) -> float:
     """Return the relevance that separates pages on topic from the others."""
     least = min((page.relevance for page in pages if page.on_topic), default=1.0)
     return boundary(least, max((page.relevance for page in pages if not page.on_topic), default=0.0))
@@ -50,8 +50,8 @@ class _Asked:
         self._hashes = list(before)
         self._urls: set[str] = set()
 
-    def take(self, pages: Sequence[Candidate], number: int) -> list[Candidate]:
-        taken: list[Candidate] = []
+    def take(self, pages: Sequence[Judged], number: int) -> list[Judged]:
+        taken: list[Judged] = []
         for page in pages:
             if len(taken) >= number:
                 break
@@ -67,7 +67,7 @@ class _Asked:
         return bool(simhash) and any(((simhash ^ one) & _ALL_BITS).bit_count() <= NEAR_BITS for one in self._hashes)
 
 
-def _mixed(uncertain: Sequence[Candidate], best: Sequence[Candidate], drawn: Sequence[Candidate]) -> Iterator[Question]:
+def _mixed(uncertain: Sequence[Judged], best: Sequence[Judged], drawn: Sequence[Judged]) -> Iterator[Question]:
     """Interleave the kinds, so that whoever stops early has answered some of each."""
     for first, second, third, fourth in zip_longest(uncertain[::2], best, uncertain[1::2], drawn):
         for page, chosen in ((first, "uncertain"), (second, "best"), (third, "uncertain"), (fourth, "random")):

@@ -15,7 +15,7 @@ _words = re.compile(r"[^\W_]+").finditer
 def marked(text: str, words: Mapping[str, float], console: Console) -> Text:
     """A passage in one line; its telling words are coloured, or stand between stars where there are no colours."""
     found = Text()
-    for part, effect in _parts(printable(text), words):
+    for part, effect in parts(printable(text), words):
         if not effect:
             found.append(part)
         elif console.color_system:
@@ -25,7 +25,7 @@ def marked(text: str, words: Mapping[str, float], console: Console) -> Text:
     return found
 
 
-def _parts(text: str, words: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+def parts(text: str, words: Mapping[str, float]) -> Iterator[tuple[str, float]]:
     """The text piece by piece, each with its effect."""
     end = 0
     for match in _words(text):

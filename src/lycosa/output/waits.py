@@ -8,7 +8,7 @@ from lycosa import urls
 from lycosa.store import robots
 from lycosa.store.db import CrawlDb
 from lycosa.store.known import host_of, url_of
-from lycosa.store.waiting import ahead_of, count_waiting
+from lycosa.store.waiting import ahead_of
 from lycosa.types import Band
 
 _SHOWN = 3
@@ -27,15 +27,16 @@ class Waits(Struct, frozen=True):
     ended: str = ""  # why the crawl is over
 
 
-def read_waits(db: CrawlDb, number: int, now: float, refused: str = "") -> Waits:
-    """The state of a queued URL; `refused` says why the scope refuses it, if it does."""
+def read_waits(db: CrawlDb, number: int, now: float, refused: str = "", most: int = _SHOWN) -> Waits:
+    """The state of a queued URL; `refused` says why the scope refuses it, if it does. At most `most` of the URLs ahead
+    are read."""
     known = url_of(db, number)
     assert known, number
     host = host_of(db, urls.host(known.url))
-    ahead, first = ahead_of(db, known, _SHOWN)
+    ahead, waiting, first = ahead_of(db, known, most)
     return Waits(
         ahead,
-        count_waiting(db),
+        waiting,
         first,
         host.name,
         host.due_at if host.due_at > now else 0.0,
@@ -59,6 +60,7 @@ def waits_for(waits: Waits) -> list[str]:
         lines.append(f"The robots.txt of {waits.host} has to be fetched first.")
     if waits.first:
         lines.append("The best of them:")
-        scores = ["first" if band == Band.FIRST else f"{score:.4f}" for _, score, band in waits.first]
+        named = {Band.FIRST: "first", Band.LAST: "last"}
+        scores = [named.get(Band(band), f"{score:.4f}") for _, score, band in waits.first]
         lines += [f"  {score:>9}  {url}" for score, (url, _, _) in zip(scores, waits.first, strict=True)]
     return lines

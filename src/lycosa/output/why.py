@@ -103,8 +103,10 @@ def sentence(step: Step, explanation: Explanation | None) -> str:
     if step.is_done and not step.n:
         return "Not fetched separately: a redirect led to it."
     if step.comes_first:
-        named = _NAMED[Origin(step.origin)]
+        named = _NAMED.get(Origin(step.origin), "it was put first")
         return f"Fetched because {named}." if step.n else f"Not fetched yet, though {named} and comes first."
+    if step.band == Band.LAST and not step.n:
+        return "Not fetched yet: it was put last."
     because = f"because {explanation.because}" if explanation else "(the strategy does not explain its scores)"
     if step.n:
         return f"{'Tried' if step.error else 'Fetched'} {because}."

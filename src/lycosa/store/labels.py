@@ -3,7 +3,7 @@
 The table is created with the first label, and judging again does not rebuild it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -24,9 +24,11 @@ _COUNTS = (
     " coalesce(sum(on_topic AND chosen = 'random'), 0), coalesce(sum(chosen = 'random'), 0) FROM labels"
 )
 _NAMES = "SELECT url, final_url, duplicate_of FROM visits WHERE error = ''"
+_IS_CANDIDATE = f"{IS_JUDGED} AND {IS_DISTINCT}"
+_JUDGED = f"SELECT n, url, relevance, on_topic, simhash FROM visits WHERE {_IS_CANDIDATE} ORDER BY n"
 _CANDIDATES = (
-    "SELECT url, title, relevance, on_topic, label, why, simhash, content_type, final_url, warc, warc_offset"
-    f" FROM visits WHERE {IS_JUDGED} AND {IS_DISTINCT} ORDER BY n"
+    "SELECT n, url, title, relevance, on_topic, label, why, simhash, content_type, final_url, warc, warc_offset"
+    f" FROM visits WHERE n IN ({{}}) AND {_IS_CANDIDATE}"
 )
 
 
@@ -57,8 +59,18 @@ class Precision(NamedTuple):
     pages: int
 
 
+class Judged(NamedTuple):
+    """What decides whether a judged page is offered for labelling."""
+
+    n: int  # the number of its visit
+    url: str
+    relevance: float
+    on_topic: bool
+    simhash: int
+
+
 class Candidate(NamedTuple):
-    """A judged page that may be offered for labelling."""
+    """A page that is offered for labelling."""
 
     url: str
     title: str
@@ -75,7 +87,7 @@ class Candidate(NamedTuple):
 
 def read_labels(db: CrawlDb) -> list[Label]:
     """All labels, oldest first."""
-    rows = db.execute(_ALL).fetchall() if _exists(db) else []
+    rows = db.execute(_ALL).fetchall() if has_labels(db) else []
     return [Label(url, bool(on_topic), at, chosen) for url, on_topic, at, chosen in rows]
 
 
@@ -94,7 +106,7 @@ def put_labels(db: CrawlDb, given: Mapping[str, bool | None], chosen: str, at: f
 
 
 def count_labels(db: CrawlDb) -> Counts:
-    return Counts._make(db.execute(_COUNTS).fetchone()) if _exists(db) else Counts()
+    return Counts._make(db.execute(_COUNTS).fetchone()) if has_labels(db) else Counts()
 
 
 def precision(counts: Counts) -> Precision | None:
@@ -123,17 +135,27 @@ def fetched_as(db: CrawlDb, urls: Collection[str]) -> dict[str, str]:
     return {url: found.get(url, url) for url in urls}
 
 
-def candidates(db: CrawlDb) -> Iterator[Candidate]:
+def judged(db: CrawlDb) -> list[Judged]:
     """All judged pages in the order of fetching."""
-    for url, title, relevance, on_topic, label, why, *rest in db.execute(_CANDIDATES):
+    return [*map(Judged._make, db.execute(_JUDGED))]
+
+
+def candidates(db: CrawlDb, numbers: Sequence[int]) -> dict[int, Candidate]:
+    """Some of them in full, by the numbers of their visits."""
+    found = {}
+    for n, url, title, relevance, on_topic, label, why, *rest in db.execute(
+        _CANDIDATES.format(", ".join(map(str, numbers)))
+    ):
         reasons = msgspec.json.decode(why, type=dict[str, float]) if why else {}
-        yield Candidate(url, title, relevance, bool(on_topic), label, reasons, *rest)
+        found[n] = Candidate(url, title, relevance, bool(on_topic), label, reasons, *rest)
+    return found
 
 
-def simhashes(pages: Sequence[Candidate], labelled: Collection[str]) -> list[int]:
+def simhashes(pages: Sequence[Judged], labelled: Collection[str]) -> list[int]:
     """Those of the labelled pages."""
     return [page.simhash for page in pages if page.url in labelled and page.simhash]
 
 
-def _exists(db: CrawlDb) -> bool:
+def has_labels(db: CrawlDb) -> bool:
+    """Whether a label was ever given."""
     return bool(db.execute(_EXISTS).fetchone()[0])

@@ -10,7 +10,10 @@ from lycosa import urls
 from lycosa.errors import BadInput
 from lycosa.store.db import WAITING, CrawlDb
 from lycosa.store.known import closed_hosts
+from lycosa.types import Band
 
+_PLAIN = re.compile(r"[\w/:&=%~,;@!-]*")  # characters that stand for themselves in a regular expression
+PLACES = {"first": Band.FIRST, "last": Band.LAST, "usual": Band.FOUND}
 _ADDED, _EXCLUDED = "added_seeds", "excluded"  # keys of the table meta
 
 
@@ -28,6 +31,17 @@ class Exclusion(Struct, frozen=True, forbid_unknown_fields=True):
             port = "" if ":" in self.host.rpartition("]")[2] else r"(:\d+)?"
             return re.compile(f"^https?://{re.escape(self.host)}{port}/")
         return re.compile(self.pattern)
+
+    def literal(self) -> str:
+        """A text that every URL it matches contains, so that most others need not be read; empty if unknown."""
+        if self.host:
+            return f"//{self.host}"
+        if "|" in self.pattern:
+            return ""
+        start = _PLAIN.match(self.pattern.removeprefix("^"))
+        assert start
+        after = self.pattern.removeprefix("^")[start.end() : start.end() + 1]
+        return start[0][:-1] if after and after in "?*{" else start[0]
 
 
 def exclusion(host: str = "", pattern: str = "") -> Exclusion:
@@ -77,7 +91,7 @@ def waiting_urls(db: CrawlDb, of: Exclusion, refuses: Callable[[str, int], str])
     """The ids of queued URLs that this exclusion would drop; `refuses` is the scope without it."""
     search = of.compiled().search
     closed = closed_hosts(db)
-    rows = db.execute(f"SELECT id, url, depth FROM urls WHERE state = {WAITING}")
+    rows = db.execute(f"SELECT id, url, depth FROM urls WHERE state = {WAITING} AND instr(url, ?)", (of.literal(),))
     return [
         number
         for number, url, depth in rows

@@ -1,6 +1,6 @@
 """Retry failed URLs: queue them again and reopen their hosts. The recorded visits stay as they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -8,6 +8,7 @@ from msgspec import Struct
 from lycosa import urls
 from lycosa.store.db import DONE, WAITING, CrawlDb
 
+REDIRECTED = "redirect-known"
 _LISTED = "SELECT value FROM json_each(?)"
 _LAST = (
     "SELECT n, url, final_url, error, detail FROM (SELECT max(n) AS n, url, final_url, error, detail FROM visits"
@@ -42,6 +43,14 @@ def failures(db: CrawlDb, among: Sequence[str] | None = None) -> list[Failure]:
     found = [Failure(*row) for row in rows]
     done = _in_state(db, DONE, [failure.url for failure in found])
     return [failure for failure in found if failure.url in done]
+
+
+def chosen(db: CrawlDb, among: Sequence[str] | None, kind: str, refuses: Callable[[str, int], str]) -> list[Failure]:
+    """The failures that a user means: the listed URLs or all, of one kind or any, without those out of scope. A
+    redirect to a known URL is not a failure: that URL is fetched separately."""
+    found = failures(db, among)
+    wanted = [one for one in found if one.error == kind or (not kind and one.error != REDIRECTED)]
+    return [one for one in wanted if not refuses(one.url, 0)]
 
 
 def reopen(db: CrawlDb, failed: Sequence[Failure]) -> None:

@@ -69,6 +69,10 @@ class UrlRows:
         if rows:
             self._db.executemany(_RESCORE, rows)
 
+    def prefer(self, numbers: Sequence[int], band: int) -> None:
+        """Move URLs to another band."""
+        self._db.executemany("UPDATE urls SET band=? WHERE id=?", [(int(band), number) for number in numbers])
+
     def scale(self, factor: float) -> None:
         self._db.execute("UPDATE urls SET score = score * ?", (factor,))
 

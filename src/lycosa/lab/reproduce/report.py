@@ -14,7 +14,7 @@ from lycosa.lab.reproduce.process_pool import Outcome
 from lycosa.lab.significance import mean
 from lycosa.lab.writing import make_folder, writing
 
-PAGE, RESULTS, TIMINGS = "report.md", "results.json", "timings.json"
+PAGE, RESULTS, TIMINGS, CURVES = "report.md", "results.json", "timings.json", "curves.json"
 _POLITELY = (
     "All crawls on this page ran on the lab's clock like a crawl of the live Web: one request at a time per host,"
     " one second between two of them, 64 workers, and a response time of 0.2 s."
@@ -77,6 +77,7 @@ def write(report: Report, timings: Mapping[str, Any], out: Path) -> None:
         effects = [msgspec.to_builtins(effect) for effect in report.effects]
         _write_json({"experiment": report.name, "effects": effects, **report.data}, out / RESULTS)
         _write_json(timings, out / TIMINGS)
+        _write_json({"pictures": msgspec.to_builtins(report.pictures)}, out / CURVES)
 
 
 def page(report: Report) -> str:
@@ -97,7 +98,7 @@ def page(report: Report) -> str:
         *(_table(table) for table in report.tables),
         "## Caveats",
         "\n".join(f"- {flow(caveat)}" for caveat in report.caveats),
-        f"All figures are in `{RESULTS}`, and timings in `{TIMINGS}`; every plot is available as SVG too.",
+        f"All figures are in `{RESULTS}`, timings in `{TIMINGS}`, curves in `{CURVES}`; every plot is also an SVG.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

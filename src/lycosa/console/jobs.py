@@ -1,0 +1,74 @@
+"""Crawls started from the console: ordinary `lycosa crawl` processes that go on without it."""
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from lycosa import remote
+from lycosa.errors import BadInput
+
+_TAIL = 2_000  # bytes of output that are searched for the reason of a failure
+_END_S = 10.0
+_OK = (0, 130)  # finished, stopped by the user
+
+
+class Job:
+    """One process, and what it prints: a file without a name, so that it can go on printing without us."""
+
+    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the job
+        self.process: subprocess.Popen[bytes] = remote.start(folder, options, self._output.fileno())
+
+    @property
+    def is_over(self) -> bool:
+        return self.process.poll() is not None
+
+    def close(self) -> None:
+        """Let go of it: the process goes on, and is nobody's child once we have ended."""
+        self._output.close()
+        self.process.returncode = self.process.poll() or 0  # or else Python complains about a process that still runs
+
+    def problem(self) -> str:
+        """The last line of a process that failed."""
+        if not self.is_over or self.process.returncode in _OK:
+            return ""
+        self._output.seek(max(0, self._output.seek(0, 2) - _TAIL))
+        lines = self._output.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].removeprefix("lycosa: ") if lines else f"exit code {self.process.returncode}"
+
+
+class Jobs:
+    """The latest process of each folder that this console has started."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Path, Job] = {}
+
+    def start(self, folder: Path, options: Sequence[str] = ()) -> None:
+        if self.is_active(folder) or remote.is_listening(folder):
+            raise BadInput(f"{folder.name}: this crawl is running already")
+        if before := self._jobs.pop(folder, None):
+            before.close()
+        self._jobs[folder] = Job(folder, options)
+
+    def wait(self, folder: Path) -> None:
+        """Until a process of ours that was told to stop has ended; not for ever, in case it does not."""
+        if job := self._jobs.get(folder):
+            with suppress(subprocess.TimeoutExpired):
+                job.process.wait(_END_S)
+
+    def is_active(self, folder: Path) -> bool:
+        """Is a process of ours at work there, also one that is still starting or about to end?"""
+        job = self._jobs.get(folder)
+        return bool(job and not job.is_over)
+
+    def problem(self, folder: Path) -> str:
+        """Why the latest process failed; empty if it did not."""
+        job = self._jobs.get(folder)
+        return job.problem() if job else ""
+
+    def close(self) -> None:
+        for job in self._jobs.values():
+            job.close()
