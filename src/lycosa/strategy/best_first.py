@@ -5,7 +5,6 @@ Nothing is discarded: links on irrelevant pages stay queued until nothing better
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from lycosa.strategy.following import Following
 from lycosa.strategy.plainly import by_relevance
@@ -16,7 +15,7 @@ from lycosa.types import Explanation, Notes, Scored, Visit
 class BestFirst(Following):
     """Give every link the relevance of its page; if several pages link to a URL, the most relevant one counts."""
 
-    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
+    reads_words = False  # of a page: the verdict is enough
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [visit.verdict.relevance] * len(visit.page.links)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from lycosa.types import Explanation, Notes, Scored, Visit
 
@@ -11,7 +10,7 @@ from lycosa.types import Explanation, Notes, Scored, Visit
 class BreadthFirst:
     """Score all links the same; the frontier breaks ties by order of discovery."""
 
-    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
+    reads_words = False  # of a page: the verdict is enough
 
     def score(self, visit: Visit) -> Sequence[float]:
         return [1.0] * len(visit.page.links)

@@ -6,7 +6,6 @@ seeds are always followed: a person chose the seeds, and without them there is n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from lycosa.strategy.following import Following
 from lycosa.strategy.plainly import by_relevance
@@ -19,7 +18,7 @@ DROPPED = -1.0
 class HardFocus(Following):
     """Give links the relevance of their page if it is on topic, and discard them otherwise."""
 
-    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
+    reads_words = False  # of a page: the verdict is enough
 
     def score(self, visit: Visit) -> Sequence[float]:
         is_start = visit.reply.link.is_start

@@ -6,7 +6,7 @@ it equally among all known URLs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from lycosa.errors import ConfigError
 from lycosa.types import NOTHING, Effects, Explanation, Link, Notes, Origin, Scored, View, Visit
@@ -16,7 +16,7 @@ from lycosa.types import NOTHING, Effects, Explanation, Link, Notes, Origin, Sco
 class Opic:
     """Queue a URL with its cash minus what all URLs have been given, so that a gift to all is a single number."""
 
-    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
+    reads_words = False  # of a page: the verdict is enough
 
     list_size: int = 50  # URLs selected at once, the richest first
 

@@ -9,7 +9,7 @@ The rules are mined from the topic's examples with `lycosa topic rules`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -23,7 +23,7 @@ from lycosa.types import BadInput, Explanation, Notes, Scored, Verdict, Visit
 class Rules:
     """Score all links of a page the same; a URL keeps the score it was first found with."""
 
-    reads_words: ClassVar[bool] = False  # of a page: the verdict is enough
+    reads_words = False  # of a page: the verdict is enough
 
     max_depth: Annotated[int, Meta(ge=1, le=5)] = 2  # upper bound on rules in a path
     paths: rule_base.Merge = "sum"  # how the paths of a class are merged
