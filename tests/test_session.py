@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from lycosa import cli, offline
+from lycosa.control import Request, call
 from lycosa.errors import BadInput, PluginError
 from lycosa.events import Event, StateChange, Summary, VisitDone
 from lycosa.judge import JUDGES
@@ -371,6 +372,21 @@ class TestQueue:
         session.resume()
         await session.wait()
         assert failed <= {*web.started[fetched:]}
+
+    async def test_other_processes_may_order_both(self, tmp_path: Path) -> None:
+        web = Failing("b.example")
+        session = session_on(write(tmp_path, pages=30), web)
+        await session.start()
+        await until(lambda: len(web.started) > 20)
+        session.pause()
+        await until(lambda: session.summary()["in_flight"] == 0)
+        first = Request("prefer", host="a.example", place="first")
+        waiting = await session.count("a.example")
+        assert await asyncio.to_thread(call, tmp_path, first) == waiting > 0
+        assert await asyncio.to_thread(call, tmp_path, Request("retry", kind="timeout")) > 0
+        session.stop()
+        await session.wait()
+        assert {"preferred", "retried"} <= {line["event"] for line in logged(tmp_path)}
 
     async def test_failures_are_fetched_again_by_the_next_run(self, tmp_path: Path) -> None:
         web = Failing("b.example")

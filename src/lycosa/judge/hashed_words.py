@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.text import STEMS, Memo
 
 PLACES = 4_096
-MOST_WORDS = 250  # per page, sampled evenly over its text
+MOST_WORDS = 500  # per page, sampled evenly over its text
 
 Places = NDArray[np.uint16]
 
