@@ -99,6 +99,22 @@ class Mine:
             if (address := canonical(url)) in wanted:
                 await self._classify(address, page)
 
+    async def read_crawl(self, folder: Path, read: ReadPages) -> None:
+        """Learn from the pages of an earlier crawl too: their classes are those that the judge gives them."""
+        warcs = sorted((folder / "warc").glob("*.warc.gz"))
+        if not warcs:
+            raise BadInput(f"{folder}: no crawl with recorded pages (there is no WARC in {folder / 'warc'})")
+        for warc in warcs:
+            self.moved.update(redirects(warc))
+            for url, page in read(warc):
+                address = canonical(url)
+                if address in self.known or address in self.classes:
+                    continue
+                await self._classify(address, page)
+                links = [link for link in page.links if link.url != address]
+                if (label := self.classes.get(address)) and links:
+                    self.examples.append(Example(label, [link.url for link in links], all_words(page, links), address))
+
     async def read_reply(self, reply: Reply) -> None:
         """Classify a fetched page; a page that could not be fetched is ignored."""
         page = _parsed(reply)

@@ -237,6 +237,21 @@ def test_a_further_warc_has_what_files_on_disk_link_to(tmp_path: Path) -> None:
     assert rule_base.load(folder / "rules.json").counts == TABLE_1
 
 
+def test_an_earlier_crawl_teaches_with_the_classes_that_the_judge_gives_its_pages(tmp_path: Path) -> None:
+    """The pages of the crawl have no labels; the examples link to none of them."""
+    folder = write_topic(tmp_path / "crawl", "rules")
+    write_examples(folder, "http://x.example")
+    pages = {"http://y.example/": html("DH", "/", ["/a", "/b", "/old"]), "http://y.example/a": html("CH", "/a", ["/b"])}
+    pages |= {"http://y.example/b": html("PH", "/b"), "http://y.example/c": html("PH", "/c", ["/"])}
+    record(tmp_path / "before", "warc", pages, {"http://y.example/old": "/c"})
+    outcome = run(folder, "--crawl", tmp_path / "before")
+    assert outcome.exit_code == 0, outcome.exception
+    found = rule_base.load(folder / "rules.json").counts
+    assert found == {"DH": {"CH": 1, "PH": 2}, "CH": {"PH": 1}, "PH": {"DH": 1}}
+    empty = tmp_path / "empty"
+    assert problem(folder, "--crawl", empty).startswith(f"{empty}: no crawl with recorded pages")
+
+
 def test_redirects_of_a_warc(tmp_path: Path) -> None:
     moved = {
         "http://x.example/a": "b?c",

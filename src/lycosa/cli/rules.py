@@ -67,6 +67,10 @@ Where = Annotated[
 Warcs = Annotated[
     list[Path] | None, typer.Option(metavar="WARC", help="Recorded pages that the examples link to; may be repeated.")
 ]
+Crawls = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="DIR", help="An earlier crawl to learn from, with the judge's classes; may be repeated."),
+]
 Most = Annotated[
     int | None,
     typer.Option(min=0, help=f"Fetch at most this many pages.  [default: {MOST_PAGES}, or 0 with a WARC]"),
@@ -79,6 +83,7 @@ Picture = Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the exis
 def rules(
     path: Where,
     warc: Warcs = None,
+    crawl: Crawls = None,
     most: Most = None,
     show: Show = False,
     export: File = None,
@@ -88,7 +93,7 @@ def rules(
     topic = _load(path)
     target = topic.folder / rule_base.NAME
     if not (show or export or draw):
-        found, ordering = asyncio.run(_mine(topic, warc or [], most))
+        found, ordering = asyncio.run(_mine(topic, warc or [], crawl or [], most))
         _write(target, found)
         for name in topic.judge.targets(ordering):
             typer.echo(
@@ -136,16 +141,20 @@ def _load(path: Path) -> Topic:
     return Topic(judge, options, settings, source)
 
 
-async def _mine(topic: Topic, further: list[Path], most: int | None) -> tuple[rule_base.RuleBase, dict[str, float]]:
+async def _mine(
+    topic: Topic, further: list[Path], crawls: list[Path], most: int | None
+) -> tuple[rule_base.RuleBase, dict[str, float]]:
     judge = build.make_judge(topic.settings, topic.source)
     mine = Mine(judge, topic.folder)
     with Progress(console=terminal.console(stderr=True), transient=True) as progress:
         read = _watched(progress)
         await mine.read_examples(read)
         warcs = [*mine.warcs(), *further]
+        for crawl in crawls:
+            await mine.read_crawl(crawl, read)
         for warc in warcs:
             await mine.read_warc(warc, read)
-        missing = mine.missing((0 if warcs else MOST_PAGES) if most is None else most)
+        missing = mine.missing((0 if warcs or crawls else MOST_PAGES) if most is None else most)
         if missing:
             task = progress.add_task("fetching", total=len(missing))
             for wave in waves(missing):

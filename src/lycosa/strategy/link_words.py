@@ -7,8 +7,8 @@ Trained by `link_training` on links to pages of known classes: titles identify l
 tell the entries of a list from the rest of the page.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Annotated
 
 import numpy as np
@@ -23,6 +23,8 @@ NEAR, TITLE = 0.3, 0.5  # there are many words near a link, and all links of a p
 MOST_TITLE = 8  # words
 MOST_VALUE = 3.0  # standard deviations
 _BESIDE, _ABOVE = "near ", "title "  # prefix of a word in that place
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 Weight = Annotated[float, Meta(ge=-1e3, le=1e3)]
 
 _in_title = Memo(lambda word: f"{_ABOVE}{stem}" if (stem := STEMS[word]) else "").__getitem__
@@ -59,21 +61,15 @@ class LinkModel:
     """Predicts from the words of links whether they lead to any of the target classes, and what is behind them."""
 
     def __init__(self, links: Sequence[LinkWords] = (), values: Sequence[LinkWords] = ()) -> None:
-        models = [*links, *values]
-        self._links = len(links)  # the first models predict the class, the others the value
-        known = sorted({word for model in models for word in model.words})
-        columns = {word: at for at, word in enumerate(known, 1)}
-        self._weights = np.zeros((len(models), len(known) + 1))  # column 0 is for unknown words
-        for row, model in enumerate(models):
-            for word, weight in model.words.items():
-                self._weights[row, columns[word]] = share(word) * weight
-        self._biases = np.array([[model.bias] for model in models])
+        known = sorted({word for model in (*links, *values) for word in model.words})
+        columns = {word: at for at, word in enumerate(known, 1)}  # column 0 is for unknown words
+        self._groups = [[(model.bias, _weights(model, columns)) for model in models] for models in (links, values)]
         by_stem = {word.removeprefix(_BESIDE): at for word, at in columns.items() if word.startswith(_BESIDE)}
         self._column = Memo(lambda word: columns.get(word, 0)).__getitem__  # with `map`, twice as fast as the dict
         self._column_near = Memo(lambda word: by_stem.get(STEMS[word], 0)).__getitem__
 
     def __bool__(self) -> bool:
-        return bool(len(self._weights))
+        return any(self._groups)
 
     def of(
         self, page: Page, links: Sequence[Link], counted: Sequence[Sequence[str]]
@@ -85,24 +81,42 @@ class LinkModel:
         """
         if not self or not links:
             return [0.0] * len(links), [0.0] * len(links)
-        ends = np.cumsum([len(words) for words in counted])
-        sums = self._between(map(self._column, chain.from_iterable(counted)), np.append(0, ends[:-1]), ends)
-        sums += self._between(map(self._column_near, page.words), *_around(page, links))
+        ends = [*accumulate(map(len, counted), initial=0)]
+        words = chain(map(self._column, chain.from_iterable(counted)), map(self._column_near, page.words))
+        columns = np.fromiter(words, np.intp, ends[-1] + len(page.words))
         title = [*map(self._column, title_words(page))]
-        sums += self._biases + self._weights[:, title].sum(axis=1, keepdims=True)
-        led, worth = (part.max(axis=0, initial=0.0) for part in (sums[: self._links], sums[self._links :]))
+        spans = np.array(ends), *_around(page, links)
+        led, worth = (_best(models, columns, title, spans) for models in self._groups)
         return led.round(3).tolist(), np.minimum(worth, MOST_VALUE).round(3).tolist()
 
-    def _between(self, words: Iterable[int], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-        """For each model, the weights of the words from each `first` to its `last`."""
-        columns = np.fromiter(words, np.intp)
-        sums = np.zeros((len(self._weights), len(columns) + 1))
-        np.cumsum(self._weights[:, columns], axis=1, out=sums[:, 1:])
-        found: NDArray[np.float64] = sums[:, last] - sums[:, first]
-        return found
+
+def _weights(model: LinkWords, columns: Mapping[str, int]) -> Floats:
+    found = np.zeros(len(columns) + 1)
+    for word, weight in model.words.items():
+        found[columns[word]] = share(word) * weight
+    return found
 
 
-def _around(page: Page, links: Sequence[Link]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _best(
+    models: Sequence[tuple[float, Floats]], columns: NDArray[np.intp], title: Sequence[int], spans: Sequence[Places]
+) -> Floats:
+    """Return the highest sum of weights for each link. Its own words lie between two `ends`, those near it between
+    `first` and `last`, counted after all of those."""
+    ends, first, last = spans
+    best, sums = np.zeros(len(first)), np.zeros(len(columns) + 1)
+    near = sums[ends[-1] :]
+    for bias, weights in models:
+        weights.take(columns).cumsum(out=sums[1:])
+        own = sums.take(ends)
+        found = own[1:] - own[:-1]
+        found += near.take(last)
+        found -= near.take(first)
+        found += bias + sum([float(weights[column]) for column in title])
+        np.maximum(best, found, out=best)
+    return best
+
+
+def _around(page: Page, links: Sequence[Link]) -> tuple[Places, Places]:
     """Return where the words of `Page.context` begin and end, for many links at once."""
     start, end = np.array([link.start for link in links]), np.array([link.end for link in links])
     before = np.maximum(0, CONTEXT_WORDS - (end - start)) // 2
