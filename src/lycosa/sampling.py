@@ -19,7 +19,7 @@ from lycosa.store.visited import page_addresses
 from lycosa.types import Page, Verdict
 
 COUNT = 20
-_SECONDS = 60  # for fetching them
+_SECONDS = 30  # for fetching them
 _ANY_TOPIC = {"kind": "keywords", "words": ["page"]}  # the samples are judged later, as often as the topic changes
 
 

@@ -161,8 +161,9 @@ def console_process(root: Path, *options: str) -> Iterator[str]:
         process.communicate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the whole session: while it is open, an event loop runs, and no asynchronous test could have its own."""
     if not CHROMIUM:
         pytest.skip(LEFT_OUT)
     with chromium() as found:

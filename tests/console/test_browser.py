@@ -62,6 +62,8 @@ def describe(page: Page, port: int) -> None:
 def label_ten(page: Page) -> int:
     """Label by keys, against the judge where it is certain; returns the number of changed verdicts."""
     page.get_by_role("link", name="Label").click()
+    expect(page).to_have_url(re.compile("/label$"))
+    page.wait_for_load_state("load")  # keys are heard once the scripts are there
     for number in range(10):
         expect(page.locator("#label")).to_contain_text(f"Page {number + 1} of", timeout=30_000)
         says_yes = page.locator("#label strong").first.inner_text() == "on topic"

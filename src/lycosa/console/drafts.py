@@ -14,6 +14,7 @@ from lycosa.sampling import Sample
 
 _MOST_DRAFTS = 20
 _MOST_FILES = 5_000
+_CLOSE_S = 2.0
 _ID = re.compile(r"[\w-]{16,64}")
 _PART = re.compile(r"[^\w .-]")
 SHELVES = ("positive", "negative", "taxonomy", "ontology")  # what an uploaded file is for
@@ -23,7 +24,7 @@ class Draft:
     """One draft. Sample pages arrive in the background."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="lycosa-draft-")
+        self._folder = tempfile.TemporaryDirectory(prefix="lycosa-draft-", ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name) / "crawl"
         self.folder.mkdir()
         self.samples: list[Sample] = []
@@ -91,10 +92,10 @@ class Draft:
             shutil.move(path, folder / path.name)
 
     def close(self) -> None:
-        """Samples that are being fetched are given up after the page that is on its way."""
+        """Samples that are being fetched are given up after the page that is on its way, whether it comes or not."""
         self._sampled += 1
         if self._thread:
-            self._thread.join()
+            self._thread.join(_CLOSE_S)
         self._folder.cleanup()
 
 
