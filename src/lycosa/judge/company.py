@@ -46,7 +46,7 @@ class Company:
         their number, since co-occurring words are not independent. None if nothing is known."""
         if min(self.pages) < LEAST_PAGES:
             return None
-        number, odds = map(float, self._told[:, places].sum(axis=1))
+        number, odds = map(float, self._told.take(places, axis=1).sum(axis=1))
         if not number:
             return None
         prior = log((self.pages[0] + 2) / (self.pages[1] + 2))

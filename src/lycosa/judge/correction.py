@@ -39,7 +39,7 @@ Numbers = NDArray[np.float64]
 
 
 def places(page: Page) -> Places:
-    """Return the places of the words of a page and its title, sorted."""
+    """Return the places of the words of a page and its title."""
     return places_of(page.words, words(page.title)[:20])
 
 

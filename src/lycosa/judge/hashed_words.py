@@ -4,8 +4,7 @@ So a model of words has a fixed size, however long the crawl. What calibrates `k
 same places, and each page is hashed once for both.
 """
 
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -35,21 +34,16 @@ class _Last:
     """The latest page: a page is learned from right after it was judged."""
 
     words: Sequence[str] = ()
-    found: AbstractSet[int] = frozenset()
+    found: Mapping[int, None] = {}
     places: Places = np.zeros(0, np.uint16)
 
 
 def places_of(words: Sequence[str], title: Sequence[str] = ()) -> Places:
-    """Return the places of the words of a page, each once, in ascending order; a long page is sampled."""
+    """Return the places of the words of a page, each once, in the order of the text, since the last digit of a sum
+    depends on it; a long page is sampled."""
     if _Last.words is not words:
-        found = set(map(place_of, set(words[:: len(words) // MOST_WORDS + 1])))
-        found.discard(-1)
-        _Last.words, _Last.found, _Last.places = words, found, _sorted(found)
-    more = {*map(place_of, title)} - _Last.found - {-1}
-    return _sorted(_Last.found | more) if more else _Last.places
-
-
-def _sorted(found: AbstractSet[int]) -> Places:
-    places = np.fromiter(found, np.uint16, len(found))
-    places.sort()  # the last digit of a sum must not depend on the order of a set
-    return places
+        found = dict.fromkeys(map(place_of, words[:: len(words) // MOST_WORDS + 1]))
+        found.pop(-1, None)
+        _Last.words, _Last.found, _Last.places = words, found, np.fromiter(found, np.uint16, len(found))
+    more = [place for place in dict.fromkeys(map(place_of, title)) if place not in _Last.found and place >= 0]
+    return np.concatenate([_Last.places, np.array(more, np.uint16)]) if more else _Last.places
