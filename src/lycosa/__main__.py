@@ -11,6 +11,7 @@ _NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # from the dyn
 def main() -> None:
     """Imports take a moment; Ctrl-C or lack of memory during that time must not print a traceback."""
     try:
+        _spare_memory()
         from lycosa.cli import main as command_line
 
         command_line()
@@ -25,6 +26,16 @@ def main() -> None:
             raise
         print("lycosa: not enough memory", file=sys.stderr)
         sys.exit(2)
+
+
+def _spare_memory() -> None:
+    """Where memory is limited, numpy must not start threads: each reserves address space, and if there is none left,
+    the library behind it complains at length and ends the process."""
+    with contextlib.suppress(ImportError):  # not on Windows
+        import resource
+
+        if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:

@@ -418,7 +418,7 @@ class TestStrategies:
         assert [run.strategy for run in found.runs] == ["breadth-first", "random", "rules", "mine", "oracle"]
 
     def test_rules_without_anybody_to_mine_them(self, recorded: Path) -> None:
-        with pytest.raises(BadInput, match=r"rules on task 'courses': .*rules\.json: there is none"):
+        with pytest.raises(BadInput, match=r"rules on task 'courses': .*rules\.json: no such file; create it with: "):
             compare(courses(recorded, strategies=["rules"]), recorded / "out")
 
     def test_a_closed_web_has_no_failures(self, recorded: Path) -> None:

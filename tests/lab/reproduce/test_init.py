@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.lab import reproduce as package
 from lycosa.lab.reproduce import EXPERIMENTS, Experiment, reproduce, tids
-from lycosa.lab.reproduce.report import PAGE, RESULTS, TIMINGS
+from lycosa.lab.reproduce.report import CURVES, PAGE, RESULTS, TIMINGS
 from lycosa.lab.reproduce.testbed import Request
 from lycosa.types import BadInput
 
@@ -28,7 +28,7 @@ def test_an_experiment_writes_its_report(tmp_path: Path) -> None:
     assert heard == [(0, 2), (1, 2), (2, 2)]
     assert report.name == "tids"
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {PAGE, RESULTS, TIMINGS, "scores.png", "scores.svg"}
+    assert names == {PAGE, RESULTS, TIMINGS, CURVES, "scores.png", "scores.svg"}
     assert set(json.loads((tmp_path / TIMINGS).read_text())) == {"seconds", "cpu_seconds", "processes", "jobs"}
 
 

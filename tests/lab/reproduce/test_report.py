@@ -8,7 +8,19 @@ from msgspec.structs import replace
 
 from lycosa.lab.reproduce.effects import Effect, cannot, is_true
 from lycosa.lab.reproduce.pictures import Line, Panel, Picture
-from lycosa.lab.reproduce.report import PAGE, RESULTS, TIMINGS, Report, Table, flow, page, summary, verdicts, write
+from lycosa.lab.reproduce.report import (
+    CURVES,
+    PAGE,
+    RESULTS,
+    TIMINGS,
+    Report,
+    Table,
+    flow,
+    page,
+    summary,
+    verdicts,
+    write,
+)
 from lycosa.types import BadInput
 
 EFFECTS: list[Effect] = [
@@ -63,7 +75,7 @@ def test_words_and_signs_are_explained_to_those_who_know_nothing(text: str) -> N
 def test_what_is_written(tmp_path: Path) -> None:
     write(REPORT, {"seconds": 1.5}, tmp_path / "new" / "folder")
     folder = tmp_path / "new" / "folder"
-    assert sorted(path.name for path in folder.iterdir()) == ["legs.png", "legs.svg", PAGE, RESULTS, TIMINGS]
+    assert sorted(path.name for path in folder.iterdir()) == [CURVES, "legs.png", "legs.svg", PAGE, RESULTS, TIMINGS]
     found = json.loads((folder / RESULTS).read_text())
     assert found["legs"] == [8.0, 0.333333]
     assert found["effects"][0]["outcome"] == "reproduced"
