@@ -67,8 +67,7 @@ class First:
 
 async def crawl(folder: Path, most: int) -> list[tuple[int, int, float, float]]:
     """Crawl until so many URLs are known, or until Ctrl-C; rows of pages, known URLs, CPU seconds, resident MB."""
-    run_ = Run(folder, *config.load(folder), WallClock())
-    run_.parts.crawl.fetcher = First(run_.parts.crawl.fetcher)
+    run_ = Run(folder, *config.load(folder), WallClock(), fetcher=lambda parts: First(parts.fetcher))
     rows: list[tuple[int, int, float, float]] = []
 
     async def sample() -> None:

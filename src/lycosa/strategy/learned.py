@@ -52,6 +52,7 @@ UNKNOWN = -1.0  # relevance of words that were not judged
 ENOUGH = 2.0  # relevant pages before weights are learned: until then there are only failures to learn from
 ANCESTORS = 3  # links up the path to a page share in its outcome, so that a crawl can tunnel through irrelevant pages
 MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred pages must not make its neighbours lists too
+NOTICEABLE = 0.1  # change in the outcome of a page that has links rescored at once; others wait for their turn
 HEARD = 20  # pages per visit whose links are rescored because verdicts were revised: a judge may revise hundreds
 MOST_CASH = 1e6  # keeps cash in range along a long chain of relevant pages
 
@@ -157,6 +158,7 @@ class Learned(LearnedTogether):
     def _revise(self, source: Source, verdict: Verdict) -> None:
         memory, changed = self.memory_, [source.number]
         more = self.outcome(verdict) - self._share(source.relevance, source.distance == 0)
+        is_noticeable = abs(more) >= NOTICEABLE
         source.relevance = verdict.relevance
         source.distance = 0 if verdict.on_topic else source.distance or 1
         memory.name_class(source, verdict.label)
@@ -165,7 +167,8 @@ class Learned(LearnedTogether):
             self._count_all(source.up, more, 0.0)
             changed += [page for page, _ in memory.links.found(source.up)]
         for number in changed:
-            self.heard_[number] = None
+            if is_noticeable:
+                self.heard_[number] = None
             self.unsaved_[f"yield {number:09}"] = memory.sources[number].state
 
     def _learn(self, row: int, evidence: Sequence[float], outcome: float) -> None:
