@@ -164,7 +164,6 @@ def test_a_running_crawl_is_controlled_as_written(tmp_path: Path) -> None:
     assert done.stdout.endswith("5 pages\n")
 
 
-@pytest.mark.xdist_group("processes")
 def free_port() -> int:
     """A port that stays free: the system gives those below 32,768 only to programs that name them."""
     for port in sample(range(20_000, 30_000), 100):
@@ -173,6 +172,7 @@ def free_port() -> int:
     raise AssertionError("no free port")
 
 
+@pytest.mark.xdist_group("processes")
 def test_recall_is_estimated_as_written(tmp_path: Path) -> None:
     block = (DOCS / "recall.md").read_text().partition("## An example that runs")[2].split("```")[1]
     port = free_port()
