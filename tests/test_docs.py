@@ -98,7 +98,8 @@ def run_as_written(block: str, folder: Path) -> subprocess.CompletedProcess[str]
     lines = re.sub("^pip install .*\n", "", block.removeprefix("sh\n"), flags=re.MULTILINE)
     lines = lines.replace("--port 8000", "--port 0 > served").replace("<<'TOML'", "<<TOML").replace("8000", "$port")
     ready = "until port=$(grep -oE '[0-9]+' served); do kill -0 %1; sleep 0.1; done"  # it prints the port it chose
-    running = "for _ in $(seq 600); do [ -S stars/crawl.sock ] && break; sleep 0.1; done"
+    # until it has a page: the only seed is on the host that the example excludes
+    running = "for _ in $(seq 600); do grep -qs '\"pages\": *[1-9]' stars/summary.json && break; sleep 0.1; done"
     clean_up = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"  # a failed line would leave the server behind
     lines = lines.replace("sleep 2", ready).replace("sleep 5", running)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
