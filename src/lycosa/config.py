@@ -103,6 +103,8 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
 
     shards: Annotated[int, Meta(ge=1, le=MOST_SHARDS)] | Literal["auto"] = 1  # auto: one for each core
     order: Literal["exact", "loose"] = "exact"  # over all shards the best URL first, or each shard for itself
+    cluster: str = ""  # where the shards run: address of a Ray cluster, or "auto"; empty: on this machine
+    store: str = ""  # on a cluster: a folder, or s3://..., that all nodes can reach
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -29,6 +29,7 @@ from lycosa.summary import summarise, write_summary
 from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Origin, Sink, Stateful
 
 MakeFetcher = Callable[[Parts], Fetcher]
+AWAY = "crawl.away"  # a file that says: the state of the crawl is in the store of a cluster
 COMMIT_EVERY_S = 0.5
 SUMMARY_EVERY_S = 1.0
 
@@ -385,9 +386,9 @@ class Run:
 
 
 @contextlib.contextmanager
-def lock(folder: Path) -> Iterator[IO[bytes]]:
+def lock(folder: Path, may_be_away: bool = False) -> Iterator[IO[bytes]]:
     """One process per folder: two would contact each host twice as often. This is a separate file because editors
-    replace theirs."""
+    replace theirs. `may_be_away`: the caller fetches the state if it was left in the store of a cluster."""
     try:
         file = (folder / "crawl.lock").open("ab")
     except OSError as error:
@@ -397,4 +398,7 @@ def lock(folder: Path) -> Iterator[IO[bytes]]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise BadInput(f"{folder}: another lycosa is at work in this folder") from None
+        if (folder / AWAY).exists() and not may_be_away:
+            problem = "a crawl on a cluster was interrupted, and its state is still there"
+            raise BadInput(f"{folder}: {problem}; fetch it with: lycosa crawl {folder}")
         yield file

@@ -121,7 +121,7 @@ class Session:
         self._log.event("started", version=__version__, pages=summary.pages, visits=summary.visits)
         for line in run.skipped:
             _log.warning("seed: %s", line)
-        async with Door(self.folder, self._handle, self.events):
+        async with Door(self.folder, self.handle, self.events):
             self._listeners.put(StateChange("crawling", "started"))
             if paused:
                 self.pause()
@@ -274,7 +274,7 @@ class Session:
         self._run.commit()
         return await asyncio.to_thread(_read_waiting, self.folder, what, scope)
 
-    async def _handle(self, request: Request) -> Any:
+    async def handle(self, request: Request) -> Any:
         """Handle a request from another process."""
         match request.do:
             case "pause" | "resume":

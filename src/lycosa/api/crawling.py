@@ -13,6 +13,7 @@ from lycosa.run import lock
 from lycosa.session import Session, naming_state
 from lycosa.shards import layout
 from lycosa.shards.fleet import Fleet
+from lycosa.shards.sites import away, bring_home
 from lycosa.types import BadInput, Deferred, Fetcher, Lease, Reply, Visit
 
 Summary = dict[str, Any]
@@ -36,13 +37,15 @@ async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | Non
     found, shards = source.path.parent, layout.wanted_shards(settings)
     if live and (shards > 1 or layout.homes(found)):
         raise BadInput(f"{folder}: visits can be followed only in a crawl of one shard: set run.shards = 1")
-    if shards > 1:
+    if shards > 1 or settings.run.cluster:
         layout.check(settings, source)
-    with lock(found), naming_state(folder):
+    with lock(found, may_be_away=True), naming_state(folder), source.placing():
+        bring_home(found)
         layout.arrange(found, shards)
         if shards > 1:
-            fleet = Fleet(found, settings, plan.overrides)
-            return await fleet.run(plan.seeds, watch or (lambda summary: None), plan.retry_failed, signals=False)
+            with away(found, settings) as sites:
+                fleet = Fleet(found, settings, plan.overrides, sites)
+                return await fleet.run(plan.seeds, watch or (lambda summary: None), plan.retry_failed, signals=False)
         if live:
             session = Session(folder, plan.overrides, sinks=[live], fetcher=live.around)
         else:

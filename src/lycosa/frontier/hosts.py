@@ -53,6 +53,7 @@ class Hosts:
     ) -> None:
         self.rules = rules
         self.all: list[Host] = []
+        self.not_before = 0.0  # new hosts are due at this time
         self._crowds = Crowds(most_per_domain)
         self._shards = 1
         self._waits = waits  # whether this id is queued with this rank
@@ -65,6 +66,7 @@ class Hosts:
         host = self._by_name.get(name)
         if host is None:
             host = self._by_name[name] = Host(len(self.all), name)
+            host.due_at = self.not_before
             self.all.append(host)
             self._crowds.enter(name)
         return host

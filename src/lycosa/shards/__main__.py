@@ -1,34 +1,25 @@
 """The process of one shard: `python -m lycosa.shards`, started by the fleet with its orders as JSON."""
 
+import asyncio
 import os
 import socket
 import sys
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from lycosa.errors import LycosaError
 from lycosa.process import loop_runner, prepare_process
 from lycosa.run import lock
 from lycosa.session import Session, naming_state
 from lycosa.shards.messages import Failed
+from lycosa.shards.objects import open_objects
+from lycosa.shards.orders import Orders
+from lycosa.shards.packing import get_folder
 from lycosa.shards.routing import Routing
 from lycosa.shards.shard import Shard
+from lycosa.shards.shipping import Shipper, restore
 from lycosa.shards.wire import SocketWire
-
-
-class Orders(Struct, frozen=True):
-    """What a shard must know to start."""
-
-    folder: str  # of crawl.toml
-    home: str  # of this shard
-    shard: int
-    shards: int
-    socket: int  # the descriptor of the connection to the hub
-    overrides: list[str] = []
-    seeds: list[str] = []
-    retry_failed: bool = False
 
 
 async def serve(orders: Orders) -> int:
@@ -37,7 +28,8 @@ async def serve(orders: Orders) -> int:
     home = Path(orders.home)
     try:
         with lock(home), naming_state(home):
-            shard = Shard(Routing(orders.shard, orders.shards), wire)
+            shipper = await asyncio.to_thread(_arrive, orders) if orders.store else None
+            shard = Shard(Routing(orders.shard, orders.shards), wire, orders, shipper)
             shard.join(Session(orders.folder, orders.overrides, sinks=[shard], home=home))
             await shard.run(orders.seeds, orders.retry_failed)
     except LycosaError as error:
@@ -46,6 +38,14 @@ async def serve(orders: Orders) -> int:
     finally:
         await wire.close()
     return 0
+
+
+def _arrive(orders: Orders) -> Shipper:
+    """On a node of a cluster: fetch crawl.toml, what it refers to, and the state of the shard."""
+    home, objects = Path(orders.home), open_objects(orders.store)
+    get_folder(objects, Path(orders.folder))
+    restore(objects, orders.shard, home)
+    return Shipper(objects, orders.shard, orders.epoch, home)
 
 
 def main() -> None:

@@ -1,27 +1,31 @@
-"""Answers requests from other processes for all shards: each shard serves its own socket, and is asked in turn."""
+"""Answers requests from other processes for all shards, each of which is asked."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lycosa import control
-from lycosa.control import Request, Unreachable
-from lycosa.errors import BadInput
+from lycosa.control import Request
 from lycosa.events import Event, Missed, StateChange, Summary, VisitDone
 from lycosa.shards.routing import Routing
 
+Ask = Callable[[int, Request], Awaitable[Any]]
 _decode = msgspec.json.Decoder(VisitDone | Summary | StateChange | Missed).decode
 
 
 class Desk:
     """The requests that a session answers, passed on to the sessions of all shards."""
 
-    def __init__(self, homes: list[Path], summary: Callable[[], dict[str, Any]], stop: Callable[[], None]) -> None:
+    def __init__(
+        self, homes: list[Path], ask: Ask, summary: Callable[[], dict[str, Any]], stop: Callable[[], None]
+    ) -> None:
+        """`ask` passes a request on to the session of a shard."""
         self._homes = homes
+        self._ask = ask
         self._summary = summary
         self._stop = stop
         self._routing = Routing(0, len(homes))
@@ -45,7 +49,12 @@ class Desk:
         return {"changed": any(changed), "in_flight": sum(in_flight)}
 
     async def events(self) -> AsyncIterator[Event]:
-        """The events of all shards as they come, with one summary for all."""
+        """The events of all shards as they come, with one summary for all. Each serves its own socket; on a cluster
+        these are out of reach, and there are only summaries."""
+        if not any((home / control.NAME).exists() for home in self._homes):
+            while True:
+                yield Summary(self._summary())
+                await asyncio.sleep(1.0)
         found: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=1_000)
         readers = [asyncio.ensure_future(_read_events(home, found)) for home in self._homes]
         left, first = len(readers), self._homes[0]
@@ -72,13 +81,10 @@ class Desk:
 
     async def _ask_each(self, requests: list[Request]) -> list[Any]:
         asked = [
-            asyncio.to_thread(control.call, home, request) if request.do != "label" or request.labels else _nothing()
-            for home, request in zip(self._homes, requests, strict=True)
+            self._ask(shard, request) if request.do != "label" or request.labels else _nothing()
+            for shard, request in enumerate(requests)
         ]
-        try:
-            return await asyncio.gather(*asked)
-        except Unreachable:
-            raise BadInput("a shard is starting or about to end; try again") from None
+        return await asyncio.gather(*asked)
 
 
 async def _nothing() -> int:

@@ -8,21 +8,25 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.control import Door
 from lycosa.errors import BadInput, LycosaError
 from lycosa.log import CrawlLog
 from lycosa.process import on_signals
-from lycosa.shards.__main__ import Orders
+from lycosa.shards.bridge import ENDED
 from lycosa.shards.desk import Desk
 from lycosa.shards.hub import Hub
 from lycosa.shards.layout import homes
+from lycosa.shards.lease import SUCCEED_S
 from lycosa.shards.merged import merged
 from lycosa.shards.messages import Failed, Report
+from lycosa.shards.orders import Orders
+from lycosa.shards.sites import Sites
 from lycosa.shards.wire import SocketWire, each
 from lycosa.summary import write_summary
 
@@ -43,8 +47,13 @@ class ShardFailed(LycosaError):
 class Fleet:
     """All shards of one crawl folder; the caller must hold the folder's lock."""
 
-    def __init__(self, folder: Path, settings: config.Config, overrides: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, settings: config.Config, overrides: Sequence[str], sites: Sites | None = None
+    ) -> None:
+        """`sites`: where the state is, if the shards run on a cluster."""
         self.folder = folder
+        self._sites = sites
+        self._epoch = 0
         self.skipped: list[str] = []
         self.restarts = 0
         self._settings = settings
@@ -72,7 +81,7 @@ class Fleet:
         signals: bool = True,
     ) -> dict[str, Any]:
         """Run all shards until the crawl is over, or until Ctrl-C if `signals` is set; return the summary of all."""
-        desk, log = Desk(self._homes, self.summary, self.stop), CrawlLog(self.folder)
+        desk, log = Desk(self._homes, self._hub.ask, self.summary, self.stop), CrawlLog(self.folder)
         with log.open(), on_signals(self.stop) if signals else contextlib.nullcontext():
             log.event("started", shards=len(self._homes))
             shards = [asyncio.ensure_future(self._keep(at, seeds, retry_failed)) for at in range(len(self._homes))]
@@ -111,6 +120,8 @@ class Fleet:
     async def _watch(self, watch: Callable[[dict[str, Any]], None]) -> None:
         while True:
             await asyncio.sleep(SUMMARY_S)
+            if self._sites:
+                self._sites.touch()
             if len(self._summaries) == len(self._homes):
                 watch(self.summary())
 
@@ -127,14 +138,22 @@ class Fleet:
 
     async def _keep(self, shard: int, seeds: Sequence[str], retry_failed: bool) -> None:
         """Run the process of a shard, and start it again if it dies."""
-        in_vain, pages = 0, -1
+        in_vain, pages, starts = 0, -1, 0
         while True:
-            wire = await self._start(shard, seeds, retry_failed)
-            self._hub.join(shard, wire)
-            await each(wire, self._hub.handle)
+            epoch = self._next_epoch()
+            orders = Orders(
+                *(str(self.folder), str(self._homes[shard]), shard, len(self._homes), -1),
+                *(self._overrides, [*seeds], retry_failed and not starts, epoch, starts > 0),
+                *((self._sites.store, self._settings.run.cluster, shard + starts) if self._sites else ()),
+            )
+            wire = await self._start(orders)
+            starts += 1
+            await each(wire, self._hub.join(shard, wire, epoch))
             self._hub.leave(shard)
             code = await asyncio.to_thread(self._processes.pop(shard).wait)
             await wire.close()
+            if self._sites and code != ENDED:
+                await asyncio.sleep(SUCCEED_S)  # the bridge was killed, but perhaps not the shard
             if shard in self._finished or self._failed or self._hub.over:
                 return
             self.restarts += 1
@@ -145,18 +164,26 @@ class Fleet:
                 self._hear(Failed(shard, problem, 1))
                 return
             _log.warning("shard %d ended with exit code %d, and is started again", shard, code)
-            retry_failed = False
 
-    async def _start(self, shard: int, seeds: Sequence[str], retry_failed: bool) -> SocketWire:
+    def _next_epoch(self) -> int:
+        self._epoch = self._sites.next_epoch() if self._sites else self._epoch + 1
+        return self._epoch
+
+    async def _start(self, orders: Orders) -> SocketWire:
+        """Start the process of a shard, or the bridge to a node where it runs."""
         here, there = socket.socketpair()
-        with there:
-            orders = Orders(
-                *(str(self.folder), str(self._homes[shard]), shard, len(self._homes), there.fileno()),
-                *(self._overrides, [*seeds], retry_failed),
-            )
-            self._processes[shard] = subprocess.Popen(
-                [sys.executable, "-m", "lycosa.shards", msgspec.json.encode(orders).decode()],
+        module = "lycosa.shards.bridge" if self._sites else "lycosa.shards"
+        with there, self._output() as output:
+            orders = replace(orders, socket=there.fileno())
+            self._processes[orders.shard] = subprocess.Popen(
+                [sys.executable, "-m", module, msgspec.json.encode(orders).decode()],
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
             )
         return await SocketWire.open(here)
+
+    def _output(self) -> contextlib.AbstractContextManager[IO[bytes] | None]:
+        """What Ray says while it starts and fails goes to a file."""
+        return (self.folder / "cluster.log").open("ab") if self._sites else contextlib.nullcontext()

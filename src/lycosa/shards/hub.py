@@ -1,16 +1,22 @@
 """Where all shards meet: passes messages on, keeps the common order and the limits, and sees when all is done."""
 
+import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from lycosa import config
+from lycosa.control import Request
+from lycosa.errors import BadInput
 from lycosa.shards.messages import (
     Ack,
     Ask,
     Batch,
+    Done,
     Failed,
     Joined,
     Message,
     News,
+    Order,
     Over,
     Report,
     Status,
@@ -31,6 +37,8 @@ class Hub:
         self._hear = hear
         self._wires: dict[int, Wire] = {}
         self._statuses: dict[int, Status] = {}
+        self._epochs = [0] * shards
+        self._orders: dict[int, tuple[int, asyncio.Future[Any]]] = {}  # by number: the shard, and what will come of it
         self._allotted = [0] * shards
         self._versions = [0] * shards
         self._asked_back: set[int] = set()
@@ -38,22 +46,36 @@ class Hub:
         self._probe = 0
         self._answers: dict[int, Status] | None = None  # to the probe under way
         self._before: list[Status] = []  # the answers to the probe before
+        self._last_order = 0
         self.over: Over | None = None
         self.messages = self.bytes = 0  # passed on
 
-    def join(self, shard: int, wire: Wire) -> None:
+    def join(self, shard: int, wire: Wire, epoch: int = 0) -> Callable[[Message], None]:
+        """A shard has started; return what handles its messages. Its epoch is higher than that of its predecessors,
+        which may not know yet that they have been replaced, and from which nothing is accepted any more."""
         self._wires[shard] = wire
+        self._epochs[shard] = epoch
         self._news.pop(shard, None)
         for other, others_wire in self._wires.items():
             if other != shard:
-                others_wire.send(Joined(shard))
+                others_wire.send(Joined(shard, epoch))
         if self.over:
             wire.send(self.over)
+
+        def handle(message: Message) -> None:
+            if epoch == self._epochs[shard]:
+                self.handle(message)
+
+        return handle
 
     def leave(self, shard: int) -> None:
         """What it had queued must not make others wait."""
         self._wires.pop(shard, None)
         self._answers, self._before = None, []
+        for number, (asked, answer) in [*self._orders.items()]:
+            if asked == shard:
+                del self._orders[number]
+                answer.set_exception(_no_answer())
         if last := self._statuses.get(shard):
             self._statuses[shard] = Status(shard, pages=last.pages, relevant=last.relevant, duplicates=last.duplicates)
             self._tell()
@@ -69,6 +91,19 @@ class Hub:
                 self._update(message)
             case Report() | Failed():
                 self._hear(message)
+            case Done() if message.number in self._orders:
+                _, answer = self._orders.pop(message.number)
+                answer.set_exception(BadInput(message.error)) if message.error else answer.set_result(message.result)
+
+    async def ask(self, shard: int, request: Request) -> Any:
+        """Pass a request on to the session of a shard; return its answer."""
+        if shard not in self._wires:
+            raise _no_answer()
+        self._last_order += 1
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._orders[self._last_order] = shard, answer
+        self._wires[shard].send(Order(self._last_order, request))
+        return await answer
 
     def end(self, why: str, by_user: bool = False) -> None:
         if self.over:
@@ -198,3 +233,7 @@ class Hub:
 
 def _counters(status: Status) -> Status:
     return Status(status.shard, pages=status.pages, sent=status.sent, applied=status.applied)
+
+
+def _no_answer() -> BadInput:
+    return BadInput("a shard is starting or about to end; try again")

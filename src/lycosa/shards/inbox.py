@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from lycosa.shards.messages import Ack, Batch, Letter, decode_letters
+from lycosa.shards.outbox import WhenSafe, at_once
 from lycosa.shards.routing import Routing
 from lycosa.store.db import CrawlDb
 from lycosa.store.shard_rows import ShardRows
@@ -17,13 +18,20 @@ class Inbox:
     """Applies letters one by one, each in a turn of its own."""
 
     def __init__(
-        self, routing: Routing, db: CrawlDb, apply: Callable[[int, Letter], None], send: Callable[[Ack], None]
+        self,
+        routing: Routing,
+        db: CrawlDb,
+        apply: Callable[[int, Letter], None],
+        send: Callable[[Ack], None],
+        when_safe: WhenSafe = at_once,
     ) -> None:
         self._routing = routing
         self._db = db
         self._rows = ShardRows(db)
         self._apply = apply
         self._send = send
+        self._when_safe = when_safe
+        self._epochs: dict[int, int] = {}  # by sender
         self._batches: deque[Batch] = deque()
         self._arrived = asyncio.Event()
         self._busy = False
@@ -38,7 +46,13 @@ class Inbox:
         self._db.before_commit.append(self._store)
         self._db.after_commit.append(self._acknowledge)
 
+    def meet(self, shard: int, epoch: int) -> None:
+        """A sender has started: nothing is accepted from its predecessors any more."""
+        self._epochs[shard] = epoch
+
     def put(self, batch: Batch) -> None:
+        if batch.epoch < self._epochs.get(batch.source, 0):
+            return
         self._batches.append(batch)
         self._arrived.set()
 
@@ -84,6 +98,7 @@ class Inbox:
     def _acknowledge(self) -> None:
         self.is_changed = False
         self._committed = self.applied()
-        for source in self._unacknowledged:
-            self._send(Ack(self._routing.me, source, self._committed[source]))
+        acks = [Ack(self._routing.me, source, self._committed[source]) for source in self._unacknowledged]
         self._unacknowledged.clear()
+        if acks:
+            self._when_safe(lambda: [self._send(ack) for ack in acks])

@@ -10,6 +10,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from lycosa import config
@@ -36,7 +37,7 @@ def wanted_shards(settings: config.Config) -> int:
 
 
 def check(settings: config.Config, source: config.Source) -> None:
-    """Raise ConfigError for what only a single process can do."""
+    """Raise ConfigError for what only a single process can do, and for what a cluster needs."""
     one = f"works with run.shards = 1 only, and here it is {settings.run.shards}"
     for key, is_set in (
         ("limits.recall", settings.limits.recall),
@@ -45,6 +46,17 @@ def check(settings: config.Config, source: config.Source) -> None:
     ):
         if is_set:
             raise source.blame(key, one)
+    if settings.run.cluster:
+        _check_cluster(settings.run, source)
+
+
+def _check_cluster(run: config.Run, source: config.Source) -> None:
+    if run.shards in (1, "auto"):
+        raise source.blame("run.shards", "on a cluster, this is a number of at least 2, for example one per node")
+    if not run.store:
+        raise source.blame("run.store", "a crawl on a cluster needs a folder, or s3://..., that all nodes can reach")
+    if find_spec("ray") is None:
+        raise source.blame("run.cluster", "needs Ray: pip install 'lycosa[cluster]'")
 
 
 def homes(folder: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from lycosa.control import Request
 from lycosa.types import Band, Link, Origin, Page, Reply, Verdict, Visit
 
 Found = tuple[str, str, int, int]  # URL and anchor of a link, and where the anchor is among the words of the page
@@ -85,6 +86,7 @@ class Batch(Struct, frozen=True, array_like=True, tag="batch"):
     target: int
     number: int
     body: bytes
+    epoch: int = 0  # of the sender: those of a predecessor are refused
 
 
 class Ack(Struct, frozen=True, array_like=True, tag="ack"):
@@ -147,6 +149,7 @@ class Joined(Struct, frozen=True, array_like=True, tag="joined"):
     """A shard has started, and must be sent again what it has not acknowledged."""
 
     shard: int
+    epoch: int = 0  # higher than that of its predecessors
 
 
 class Over(Struct, frozen=True, array_like=True, tag="over"):
@@ -154,6 +157,22 @@ class Over(Struct, frozen=True, array_like=True, tag="over"):
 
     why: str
     by_user: bool = False
+
+
+class Order(Struct, frozen=True, array_like=True, tag="order"):
+    """A request from another process, for the session of a shard."""
+
+    number: int
+    request: Request
+
+
+class Done(Struct, frozen=True, array_like=True, tag="done"):
+    """What came of a request."""
+
+    shard: int
+    number: int
+    result: Any = None
+    error: str = ""
 
 
 class Report(Struct, frozen=True, array_like=True, tag="report"):
@@ -173,7 +192,7 @@ class Failed(Struct, frozen=True, array_like=True, tag="failed"):
     exit_code: int = 2
 
 
-Message = Batch | Ack | Ask | Told | Status | News | Joined | Over | Report | Failed
+Message = Batch | Ack | Ask | Told | Status | News | Joined | Over | Order | Done | Report | Failed
 
 encode_letter = msgspec.msgpack.Encoder().encode
 decode_letters = msgspec.msgpack.Decoder(list[Letter]).decode

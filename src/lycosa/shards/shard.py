@@ -7,7 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from lycosa.build import Parts
+from lycosa.clock import WallClock
+from lycosa.errors import LycosaError
 from lycosa.frontier.limits import Quota
+from lycosa.frontier.rests import least_rest_s
 from lycosa.lessons import HandsOver, Shares
 from lycosa.session import Session
 from lycosa.shards.claims import Claims
@@ -17,6 +20,7 @@ from lycosa.shards.messages import (
     Ask,
     Batch,
     Claim,
+    Done,
     Fragment,
     Joined,
     Lesson,
@@ -24,15 +28,18 @@ from lycosa.shards.messages import (
     Message,
     News,
     Offer,
+    Order,
     Over,
     Report,
     Status,
     Told,
     fragment,
 )
-from lycosa.shards.outbox import Outbox
+from lycosa.shards.orders import Orders
+from lycosa.shards.outbox import Outbox, at_once
 from lycosa.shards.quota import ShardQuota
 from lycosa.shards.routing import Routing
+from lycosa.shards.shipping import SHIP_S, Shipper
 from lycosa.shards.wire import Wire, each
 from lycosa.store.shard_views import REFERENCE
 from lycosa.types import Acts, Band, Link, Opens, Origin, Visit
@@ -45,9 +52,12 @@ _MASK = (1 << 64) - 1
 class Shard:
     """Hooks into the parts of a session: where links go, which bodies are known, when the crawl is over."""
 
-    def __init__(self, routing: Routing, wire: Wire) -> None:
+    def __init__(self, routing: Routing, wire: Wire, orders: Orders, shipper: Shipper | None = None) -> None:
+        """`shipper` copies the state to where other nodes of a cluster find it."""
         self._routing = routing
         self._wire = wire
+        self._epoch, self._is_successor = orders.epoch, orders.is_successor
+        self._shipper = shipper
         self._is_over = self._is_open = False
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
@@ -59,8 +69,10 @@ class Shard:
         self._session = session
         self._parts = parts = session.join(self, self._make_quota, self._open)
         self._order = parts.config.run.order
-        self._outbox = Outbox(self._routing, parts.db, self._wire.send)
-        self._inbox = Inbox(self._routing, parts.db, self._apply, self._wire.send)
+        self._commit_s = SHIP_S if self._shipper else COMMIT_S[self._order]
+        when_safe = self._shipper.when_safe if self._shipper else at_once
+        self._outbox = Outbox(self._routing, parts.db, self._wire.send, when_safe, self._epoch)
+        self._inbox = Inbox(self._routing, parts.db, self._apply, self._wire.send, when_safe)
         self._claims = Claims(self._routing, parts.db, self._wire.send)
         self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
         self._hands_over = parts.strategy if isinstance(parts.strategy, HandsOver) else None
@@ -72,6 +84,9 @@ class Shard:
         frontier.join(self._route, self._routing.is_elsewhere, self._quota)
         frontier.ask_for_more(lambda: not self._is_over)
         frontier.hosts.share(self._routing.shards)
+        if self._is_successor:
+            rest_s = least_rest_s(parts.config.fetch.delay_s)
+            frontier.hosts.not_before = WallClock().now() + rest_s
         if self._order == "exact":
             frontier.focus.join(self._routing.shards, self._tell_soon)
 
@@ -86,10 +101,14 @@ class Shard:
         self._parts.db.before_commit.append(self._teach)  # before the outbox takes what is to be sent
         for mail in (self._outbox, self._inbox, self._claims):
             mail.open()
+        if self._shipper:
+            self._shipper.open(self._parts.db)
         self._is_open = True
         for message in self._early:
             self.handle(message)
         self._tasks = [asyncio.ensure_future(self._inbox.run()), asyncio.ensure_future(self._tick())]
+        if self._shipper:
+            self._tasks.append(asyncio.ensure_future(self._ship(self._shipper)))
 
     async def run(self, seeds: Sequence[str], retry_failed: bool) -> None:
         """Run the session until the hub says that the crawl is over."""
@@ -100,6 +119,8 @@ class Shard:
             for task in (*self._tasks, listening):
                 task.cancel()
             await asyncio.gather(*self._tasks, listening, return_exceptions=True)
+            if self._shipper:
+                await asyncio.to_thread(self._shipper.finish)
         self._wire.send(self._status())
         self._wire.send(Report(self._routing.me, last, True, self._session.skipped))
 
@@ -122,7 +143,10 @@ class Shard:
                 self._claims.told(message)
             case News():
                 self._hear(message)
+            case Order():
+                self._tasks.append(asyncio.ensure_future(self._obey(message)))
             case Joined():
+                self._inbox.meet(message.shard, message.epoch)
                 self._outbox.send_again(message.shard)
                 self._claims.ask_again(message.shard)
             case Over():
@@ -236,6 +260,23 @@ class Shard:
             self._wire.send(replace(self._status(), probe=news.probe))
         frontier.bring()
 
+    async def _obey(self, order: Order) -> None:
+        try:
+            done = Done(self._routing.me, order.number, await self._session.handle(order.request))
+        except LycosaError as error:
+            done = Done(self._routing.me, order.number, error=str(error))
+        self._wire.send(done)
+
+    async def _ship(self, shipper: Shipper) -> None:
+        """Copy what was committed every few seconds; until then, what others wait for does not leave."""
+        try:
+            while True:
+                await shipper.ship()
+                await asyncio.sleep(SHIP_S)
+                self._session.commit()
+        except OSError as error:
+            self._session.end(f"run.store cannot be written: {error}", by_user=False)
+
     def _end(self, over: Over) -> None:
         self._is_over = True
         self._session.end(over.why, over.by_user)
@@ -247,7 +288,7 @@ class Shard:
         while True:
             await asyncio.sleep(TICK_S)
             waits = self._outbox.has_letters() or not self._inbox.is_empty()
-            if waits and loop.time() - committed >= COMMIT_S[self._order]:
+            if waits and loop.time() - committed >= self._commit_s:
                 self._session.commit()
                 committed = loop.time()
             self._tell()

@@ -12,7 +12,7 @@ from lycosa.store.visited import IS_PAGE, IS_RELEVANT
 from lycosa.store.warc import WarcWriter
 from lycosa.types import BadInput, Exchange, Origin, Revised, Verdict, Visit
 
-SERIES = "series"  # key of meta
+SERIES, AWAY = "series", "warc_away"  # keys of meta; the latter is set where the WARC files from before are elsewhere
 _INSERT = f"INSERT INTO visits VALUES ({', '.join('?' * 26)})"
 
 _REVISE = (
@@ -88,13 +88,15 @@ class VisitStore:
                 raise BadInput(
                     f"warc: holds {len(found)} files of a crawl whose crawl.db is gone; move them away first"
                 )
-            for name, last in self._db.execute(_FILES):
-                self._warc.require(name, last + 1)
-            self._warc.cut(*warc_end(self._db), self._db.get("warc_run"))
+            is_away, end = self._db.get(AWAY), warc_end(self._db)
+            if not is_away:
+                for name, last in self._db.execute(_FILES):
+                    self._warc.require(name, last + 1)
+                self._warc.cut(*end, self._db.get("warc_run"))
             self._warc.run = secrets.token_hex(8)
             self._db.put("warc_run", self._warc.run)
             self._db.commit()  # before the first file of this run
-            self._warc.open()
+            self._warc.open(end if is_away else ("", 0))
             self._db.before_commit.append(self._settle)
 
     def write(self, visit: Visit) -> None:

@@ -23,10 +23,9 @@ from lycosa.store.own_files import open_own, remove_uncommitted, require_ours
 from lycosa.types import BadInput, Exchange
 
 MAX_FILE_BYTES, SERIES = 1_000_000_000, 10_000_000  # the latter: file numbers in a series
-MAX_BODY_BYTES = 20_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [one + other for one in _LETTERS for other in _LETTERS]
-_MAX_HEAD_BYTES = 256_000
+MAX_BODY_BYTES, _MAX_HEAD_BYTES = 20_000_000, 256_000
 _MAX_MEMBERS = 64  # each member or chunk costs a step; a hostile body could have millions
 _MAX_CHUNKS = 1_000_000
 _ADVICE = "`lycosa check` lists what is missing, and `lycosa repair` makes the crawl usable without it"
@@ -75,9 +74,10 @@ class WarcWriter:
         if size < least_bytes:
             raise BadInput(f"{path}: has {size} bytes, but the crawl wrote {least_bytes}: its end is lost ({_ADVICE})")
 
-    def open(self) -> None:
-        """Continue at the end of the last file of the folder; the first file is created with the first exchange."""
+    def open(self, after: tuple[str, int] = ("", 0)) -> None:
+        """Continue at the end of the last file of the folder, or `after` one (and its size) that is elsewhere."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._name, self._size = after
         if names := self.names():
             self._start(names[-1], "ab")
 

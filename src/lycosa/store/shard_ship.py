@@ -1,0 +1,54 @@
+"""The database of a shard as files that can be copied while it is in use.
+
+SQLite appends changes to a log, crawl.db-wal, and moves them to crawl.db at a checkpoint. Without checkpoints, crawl.db
+does not change, and the log only grows: a copy of the former and of the latter up to a commit is the database as of
+that commit.
+"""
+
+from contextlib import closing, suppress
+from pathlib import Path
+
+from lycosa.store.db import CrawlDb
+from lycosa.store.visits import AWAY, warc_end
+
+LOG = "crawl.db-wal"
+
+
+def keep_log(db: CrawlDb) -> None:
+    """Move no changes from the log to the database until `restart_log` is called."""
+    db.execute("PRAGMA wal_autocheckpoint=0")
+
+
+def restart_log(db: CrawlDb) -> bool:
+    """Move all committed changes to the database, and start with an empty log; false if a reader prevents it. Call it
+    right after a commit."""
+    db.execute("COMMIT")
+    (is_busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    db.execute("BEGIN IMMEDIATE")
+    return not is_busy
+
+
+def send_away(path: Path) -> tuple[str, int]:
+    """Prepare a copied database for a node that does not have the WARC files from before; return their end."""
+    with closing(CrawlDb(path).open()) as db:
+        end = warc_end(db)
+        db.put(AWAY, "1")
+        db.commit()
+    return end
+
+
+def come_home(path: Path) -> tuple[str, int]:
+    """Prepare a copied database for the folder that has all WARC files; return their end."""
+    with closing(CrawlDb(path).open()) as db:
+        end = warc_end(db)
+        db.put(AWAY, "")
+        db.commit()
+    return end
+
+
+def replace(new: Path, path: Path) -> None:
+    """Put a closed database in the place of another."""
+    for suffix in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).unlink()
+    new.replace(path)
