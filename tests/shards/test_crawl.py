@@ -184,3 +184,11 @@ async def test_a_mistake_in_crawl_toml_is_one_line(tmp_path: Path, seeds: list[s
     assert process.returncode == 2
     assert errors.decode().count("\n") == 1
     assert "run.shards" in errors.decode()
+
+
+async def test_a_file_of_seeds_is_read_beside_crawl_toml(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds, 2, 5)
+    (folder / "seeds.txt").write_text("\n".join(seeds))
+    await output("crawl", str(folder), "--set", "seeds=seeds.txt")
+    with closing(opened(folder)) as db:
+        assert visited.tally(db).pages == 5
