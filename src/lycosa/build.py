@@ -103,7 +103,7 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
         raise source.blame("fetch.proxy", f"{settings.fetch.proxy!r} is not http://host:port")
     with source.placing():
         scope = make_scope(settings)
-        recall = make_estimate(source.path.parent, settings, scope.refuses)
+        recall = make_estimate(folder, source.path.parent, settings, scope.refuses)
     judge = make_judge(settings, source, recall.held_out)
     strategy = make_strategy(settings, source, judge, recall.held_out)
     parser = Guarded(make_parsers(settings), folder)

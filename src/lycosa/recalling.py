@@ -19,11 +19,12 @@ from lycosa.store.past import past_visits, seed_urls
 STATE = "state:recall"  # in crawl.db
 
 
-def make_estimate(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Estimate:
-    """A new estimate with its held-out pages: those of the first run, or sampled now; `refuses` is the scope."""
+def make_estimate(folder: Path, written_in: Path, settings: config.Config, refuses: Callable[[str], str]) -> Estimate:
+    """A new estimate with its held-out pages: those of the first run, or sampled now; `written_in` is the folder of
+    crawl.toml, `refuses` the scope."""
     if held_out := _held_out_before(folder):
         return Estimate(held_out, settings.limits.recall)
-    drawn = _draw(folder, settings, refuses)
+    drawn = _draw(folder, written_in, settings, refuses)
     return Estimate(HeldOut(drawn.urls), settings.limits.recall, drawn.problem)
 
 
@@ -68,13 +69,13 @@ def _held_out_before(folder: Path) -> HeldOut | None:
     return found.held_out if found and len(found.held_out) else None
 
 
-def _draw(folder: Path, settings: config.Config, refuses: Callable[[str], str]) -> Draw:
+def _draw(folder: Path, written_in: Path, settings: config.Config, refuses: Callable[[str], str]) -> Draw:
     rules = settings.recall
-    known, wrong = read_seeds(rules.known, folder, "recall.known")
+    known, wrong = read_seeds(rules.known, written_in, "recall.known")
     if wrong:
         raise ConfigError("recall.known", wrong[0].removesuffix(", skipped"))
-    seeds, _ = read_seeds(settings.seeds, folder)
-    used = [*_used(folder), *_taught(folder, settings), *(url for url in known if refuses(url))]
+    seeds, _ = read_seeds(settings.seeds, written_in)
+    used = [*_used(folder), *_taught(written_in, settings), *(url for url in known if refuses(url))]
     return draw(known, used, seeds, rules.share, rules.seed)
 
 

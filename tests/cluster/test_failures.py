@@ -1,0 +1,236 @@
+"""Three Ray nodes on one machine, and what happens to a crawl when parts of them are killed: nothing is lost but the
+last interval, nothing is stored twice, and no host is contacted sooner than its delay."""
+
+import asyncio
+import itertools
+import os
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from lycosa.lab.generated import GeneratedWeb, Oddities, Text
+from lycosa.lab.serve import Server
+from lycosa.shards.routing import Routing
+from lycosa.store.db import CrawlDb
+
+PAGES, HOSTS, DELAY_S, SHARDS = 450, 30, 0.3, 3
+WEB = GeneratedWeb(
+    pages=PAGES,
+    hosts=HOSTS,
+    ip_hosts=True,
+    seed=7,
+    text=Text(size_bytes=(1_000, 2_000)),
+    oddities=Oddities(redirects=0.05, duplicates=0.05),
+)
+NODE = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80_000_000}
+
+
+class Log:
+    """The server's own log: when each host was contacted."""
+
+    def __init__(self) -> None:
+        self.requests: dict[str, list[float]] = defaultdict(list)
+        self._by_shard: dict[int, int] = defaultdict(int)
+        self._waiting: list[tuple[int, int, asyncio.Event]] = []
+        self._routing = Routing(0, SHARDS)
+
+    def __call__(self, when: float, host: str, path: str) -> None:
+        self.requests[host].append(when)
+        shard = self._routing.owner(f"http://{host}/")
+        self._by_shard[shard] += 1
+        for wanted, count, event in self._waiting:
+            if wanted == shard and self._by_shard[shard] >= count:
+                event.set()
+
+    async def more(self, shard: int, requests: int) -> None:
+        """Wait for requests to the hosts of a shard."""
+        event = asyncio.Event()
+        self._waiting.append((shard, self._by_shard[shard] + requests, event))
+        await event.wait()
+
+    def assert_polite(self) -> None:
+        for host, times in self.requests.items():
+            gaps = [after - before for before, after in itertools.pairwise(times)]
+            assert min(gaps, default=DELAY_S) >= DELAY_S - 0.001, f"{host} was contacted again after {min(gaps):.3f} s"
+
+
+class Crawl:
+    """A crawl on the cluster, as a user starts it."""
+
+    def __init__(self, folder: Path, seeds: list[str], address: str) -> None:
+        self.folder = folder
+        folder.mkdir()
+        (folder / "seeds.txt").write_text("\n".join(seeds))
+        (folder / "crawl.toml").write_text(
+            f"""
+            seeds = "seeds.txt"
+            topic = {{ kind = "keywords", words = ["astronomy", "telescope"] }}
+            strategy = {{ kind = "best-first" }}
+            limits = {{ pages = 0 }}
+            [run]
+            shards = {SHARDS}
+            order = "loose"
+            store = "../store"
+            cluster = "{address}"
+            [fetch]
+            focus = 0
+            delay_s = {DELAY_S}
+            delay_factor = 0.0
+            allow_private = true
+            retries = 1
+            backoff_s = 0.2
+            """
+        )
+
+    async def start(self, *options: str) -> None:
+        self.process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "lycosa", "crawl", str(self.folder), *options),
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+
+    async def finish(self) -> None:
+        _, errors = await self.process.communicate()
+        assert self.process.returncode == 0, errors.decode()
+
+    def process_of(self, shard: int) -> int:
+        """The process of a shard on its node."""
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            is_ours = b"lycosa.shards" in words and str(self.folder.parent).encode() in words[-2]
+            if is_ours and msgspec.json.decode(words[-2])["shard"] == shard:
+                return int(path.parent.name)
+        raise AssertionError(f"shard {shard} does not run")
+
+    def visits(self) -> list[tuple[str, str, str]]:
+        with closing(CrawlDb(self.folder / "crawl.db", readonly=True).open()) as db:
+            return db.execute("SELECT url, final_url, error FROM visits ORDER BY n").fetchall()
+
+    def recorded(self) -> list[str]:
+        """The answers in all WARC files, by an independent reader that also checks their digests."""
+        urls = []
+        for path in sorted(self.folder.glob("shards/*/warc/*")):
+            with path.open("rb") as file:
+                for record in ArchiveIterator(file, check_digests="raise"):
+                    record.content_stream().read()
+                    if record.rec_type == "response":
+                        urls.append(record.rec_headers.get_header("WARC-Target-URI"))
+        return urls
+
+    def assert_complete(self, expected: list[tuple[str, str, str]]) -> None:
+        got = self.visits()
+        assert len({url for url, _, _ in got}) == len(got), "a URL was visited twice"
+        assert {url for row in got for url in row[:2]} == {url for row in expected for url in row[:2]}
+        reached = {final for _, final, error in got if not error}
+        assert reached == {final for _, final, error in expected if not error}
+        urls = self.recorded()
+        assert len(set(urls)) == len(urls), "an answer was stored twice"
+        assert reached <= set(urls)
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all below it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(other for child in children for other in tree(int(child)))]
+
+
+def kill(*pids: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def processes_of(node: Any) -> list[int]:
+    own = [info.process.pid for infos in node.all_processes.values() for info in infos]
+    return [pid for one in own if Path(f"/proc/{one}").exists() for pid in tree(one)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args=NODE)
+    for _ in range(2):
+        cluster.add_node(**NODE)
+    yield cluster
+    cluster.shutdown()
+
+
+async def expected(tmp_path: Path, seeds: list[str]) -> list[tuple[str, str, str]]:
+    """The visits of a crawl left in peace, here and without delay."""
+    peaceful = Crawl(tmp_path / "peaceful", seeds, "")
+    await peaceful.start("--set", "run.shards=1", "--set", "fetch.delay_s=0")
+    await peaceful.finish()
+    return peaceful.visits()
+
+
+async def test_a_node_killed_whole_and_then_a_raylet_alone(tmp_path: Path, cluster: Any) -> None:
+    log = Log()
+    async with Server(WEB, bind="0.0.0.0", log=log) as server:
+        seeds = WEB.seeds(server.port)
+        visits = await expected(tmp_path, seeds)
+        log.requests.clear()
+        crawl = Crawl(tmp_path / "crawl", seeds, cluster.address)
+        await crawl.start()
+        ended = asyncio.ensure_future(crawl.finish())
+
+        await until(ended, *(log.more(shard, 15) for shard in range(SHARDS)))
+        raylets = {shard: parent(parent(crawl.process_of(shard))) for shard in range(SHARDS)}
+        assert len(set(raylets.values())) == SHARDS, "each shard has a node of its own"
+        nodes = {node.all_processes["raylet"][0].process.pid: node for node in cluster.worker_nodes}
+        lost = next(shard for shard, raylet in raylets.items() if raylet in nodes)
+        kill(*processes_of(nodes[raylets[lost]]))
+        await until(ended, log.more(lost, 15))
+
+        shard = crawl.process_of(lost)
+        kill(parent(parent(shard)))
+        assert Path(f"/proc/{shard}").exists(), "the shard outlives its raylet: without a lease, two would run"
+        await until(ended, log.more(lost, 15))
+        assert not Path(f"/proc/{shard}").exists()
+        await ended
+    crawl.assert_complete(visits)
+    log.assert_polite()
+
+
+async def until(ended: "asyncio.Future[None]", *events: Any) -> None:
+    """Wait for events that come before the end of the crawl."""
+    waiting = asyncio.gather(*events)
+    await asyncio.wait([ended, waiting], return_when=asyncio.FIRST_COMPLETED)
+    if ended.done():
+        ended.result()
+    assert waiting.done(), "the crawl ended too soon"
+
+
+async def test_the_head_killed_and_restarted(tmp_path: Path, cluster: Any) -> None:
+    """All that Ray knew of its cluster is gone; the crawl goes on once there is a cluster at its address again."""
+    log = Log()
+    async with Server(WEB, bind="0.0.0.0", log=log) as server:
+        seeds = WEB.seeds(server.port)
+        visits = await expected(tmp_path, seeds)
+        log.requests.clear()
+        crawl = Crawl(tmp_path / "crawl", seeds, cluster.address)
+        await crawl.start()
+        ended = asyncio.ensure_future(crawl.finish())
+        await until(ended, *(log.more(shard, 15) for shard in range(SHARDS)))
+        port = int(cluster.address.rpartition(":")[2])
+        kill(*processes_of(cluster.head_node))
+        cluster.head_node = None
+        cluster.add_node(gcs_server_port=port, **NODE)
+        await ended
+    crawl.assert_complete(visits)
+    log.assert_polite()
