@@ -19,13 +19,14 @@ def keep_log(db: CrawlDb) -> None:
     db.execute("PRAGMA wal_autocheckpoint=0")
 
 
-def restart_log(db: CrawlDb) -> bool:
-    """Move all committed changes to the database, and start with an empty log; false if a reader prevents it. Call it
-    right after a commit."""
+def restart_log(db: CrawlDb) -> None:
+    """Move all committed changes to the database, and start with an empty log, unless a reader prevents it: the crawl
+    does not wait for one. Call it right after a commit."""
     db.execute("COMMIT")
-    (is_busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    db.execute("PRAGMA busy_timeout=0")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    db.execute("PRAGMA busy_timeout=5000")
     db.execute("BEGIN IMMEDIATE")
-    return not is_busy
 
 
 def send_away(path: Path) -> tuple[str, int]:
