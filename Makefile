@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 MINUTES ?= 10
 SEED ?= 1
 
-.PHONY: demo test check bench soak docs format clean
+.PHONY: demo test test-cluster check bench soak docs format clean
 
 $(VENV)/.dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -22,6 +22,13 @@ demo: $(VENV)/.dev  ## crawl an embedded web and compare three strategies
 
 test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+test-cluster: $(VENV)/.dev  ## crawls on a Ray cluster of three nodes on this machine, parts of which are killed
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,cluster]'; then \
+		LYCOSA_CLUSTER_TESTS=1 $(BIN)/python -m pytest tests/cluster tests/shards/test_wire.py; \
+	else \
+		echo "test-cluster: LEFT OUT, because Ray cannot be installed here"; \
+	fi
 
 check: $(VENV)/.dev  ## lint, format, types
 	$(BIN)/ruff check src tests bench

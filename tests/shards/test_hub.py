@@ -1,8 +1,14 @@
 """The hub: one order, one page limit, and an end only when nothing is left anywhere, not even on its way."""
 
+import asyncio
+
+import pytest
+
 from lycosa import config
+from lycosa.control import Request
+from lycosa.errors import BadInput
 from lycosa.shards.hub import Hub
-from lycosa.shards.messages import Ack, Batch, Failed, Joined, Message, News, Over, Report, Status
+from lycosa.shards.messages import Ack, Batch, Done, Failed, Joined, Message, News, Order, Over, Report, Status
 
 
 class Recorder:
@@ -147,3 +153,44 @@ def test_only_the_best_urls_of_all_shards_are_fetched_next() -> None:
     assert [wire.news().least for wire in wires] == [(1, 90), (1, 90)]
     hub.leave(1)  # what it had queued must not make others wait
     assert wires[0].news().least == (1, 80)
+
+
+def test_nothing_is_accepted_from_a_predecessor() -> None:
+    hub, _, heard = make_hub()
+    old, new, other = Recorder(), Recorder(), Recorder()
+    from_old = hub.join(0, old, epoch=3)
+    hub.join(1, other, epoch=4)
+    from_old(Batch(0, 1, 1, b"x", 3))
+    from_new = hub.join(0, new, epoch=5)
+    for message in (
+        Batch(0, 1, 2, b"y", 3),
+        Ack(0, 1, 7),
+        Status(0, pages=9),
+        Report(0, {"pages": 9}),
+        Failed(0, "no"),
+    ):
+        from_old(message)
+    from_new(Batch(0, 1, 2, b"z", 5))
+    assert [message for message in other.sent if not isinstance(message, News)] == [
+        Batch(0, 1, 1, b"x", 3),
+        Joined(0, 5),
+        Batch(0, 1, 2, b"z", 5),
+    ]
+    assert heard == []
+
+
+async def test_a_request_is_passed_on_and_fails_if_its_shard_is_gone() -> None:
+    hub, wires, _ = make_hub()
+    asked = asyncio.ensure_future(hub.ask(1, Request("pause")))
+    await asyncio.sleep(0)
+    order = wires[1].sent[-1]
+    assert isinstance(order, Order)
+    hub.handle(Done(1, order.number, {"changed": True}))
+    assert await asked == {"changed": True}
+    lost = asyncio.ensure_future(hub.ask(1, Request("pause")))
+    await asyncio.sleep(0)
+    hub.leave(1)
+    with pytest.raises(BadInput, match="try again"):
+        await lost
+    with pytest.raises(BadInput, match="try again"):
+        await hub.ask(1, Request("pause"))

@@ -1,9 +1,11 @@
 """Letters between shards: at least once on the way, applied exactly once, whatever is lost or repeated."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from lycosa.shards.inbox import Inbox
 from lycosa.shards.messages import Ack, Batch, Claim, Letter, encode_letter, pack
@@ -146,3 +148,28 @@ async def test_a_commit_in_the_middle_of_a_batch_counts(tmp_path: Path) -> None:
     again = Receiver(tmp_path / "crawl.db")
     await again.take(batch(1, "a", "b", "c"))
     assert again.applied == ["c"]
+
+
+async def test_a_batch_of_a_predecessor_is_refused(tmp_path: Path) -> None:
+    receiver = Receiver(tmp_path / "crawl.db")
+    receiver.inbox.meet(0, 5)
+    old, new = (replace(batch(1, url), epoch=epoch) for url, epoch in (("old", 4), ("new", 5)))
+    await receiver.take(old, new)
+    assert receiver.applied == ["new"]
+
+
+async def test_nothing_leaves_before_the_commit_is_safe(tmp_path: Path) -> None:
+    db = opened(tmp_path / "crawl.db")
+    sent: list[Batch] = []
+    waiting: list[Callable[[], object]] = []
+    box = Outbox(Routing(0, 2), db, sent.append, waiting.append, epoch=2)
+    box.open()
+    box.put(1, Claim("d", "a"))
+    db.commit()
+    box.send_again(1)  # the receiver has started in between
+    assert not sent
+    for call in waiting:
+        call()
+    assert [(one.number, one.epoch) for one in sent] == [(1, 2)]
+    box.send_again(1)
+    assert len(sent) == 2

@@ -1,12 +1,35 @@
-"""What every transport between shards promises; any other one passes the same tests."""
+"""What every transport between shards promises: a local socket, the bridge to a node of a cluster, and the same with
+Ray in between."""
 
 import asyncio
+import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lycosa.shards.messages import Ack, Ask, Batch, Failed, Joined, Message, News, Over, Report, Status, Told
+from lycosa.control import Request
+from lycosa.shards.bridge import Call, caller, carry
+from lycosa.shards.messages import (
+    Ack,
+    Ask,
+    Batch,
+    Done,
+    Failed,
+    Joined,
+    Message,
+    News,
+    Order,
+    Over,
+    Report,
+    Status,
+    Told,
+)
+from lycosa.shards.node import Node
+from lycosa.shards.orders import Orders
 from lycosa.shards.wire import SocketWire, Wire, each
 
 MESSAGES: list[Message] = [
@@ -16,20 +39,73 @@ MESSAGES: list[Message] = [
     Told(1, 0, "digest", "http://a/", "http://b/"),
     Status(0, [(1, 2**64 - 1, 3)], pages=5, sent=[0, 7], applied=[0, 0]),
     News((2, 5), 10, 20, 1, True, 3),
-    Joined(1),
+    Joined(1, 5),
+    Order(3, Request("add", urls=["http://a/"])),
+    Done(1, 3, {"http://a/": "added"}),
     Over("limit of 5 pages"),
     Report(0, {"pages": 5}, True, ["a seed"]),
     Failed(1, "no", 2),
 ]
 
 
-@pytest.fixture
-async def wires() -> AsyncIterator[tuple[Wire, Wire]]:
-    here, there = socket.socketpair()
-    one, other = await SocketWire.open(here), await SocketWire.open(there)
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    if not os.environ.get("LYCOSA_CLUSTER_TESTS"):
+        pytest.skip("needs Ray: run by make test-cluster")
+    import ray
+
+    ray.init(num_cpus=1, include_dashboard=False, object_store_memory=80_000_000, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture(params=["socket", "bridge", "ray"])
+async def wires(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Wire, Wire]]:
+    if request.param == "socket":
+        ends = socket.socketpair()
+        one, other = [await SocketWire.open(end) for end in ends]
+        yield one, other
+        await one.close()
+        await other.close()
+        return
+    path = str(tmp_path / "far")
+
+    def hand_over(there: socket.socket, orders: str) -> None:
+        """In place of the process of a shard: give its end of the connection to the test."""
+        with socket.socket(socket.AF_UNIX) as to:
+            to.connect(path)
+            socket.send_fds(to, [b"x"], [there.fileno()])
+
+    if request.param == "ray":
+        ray = request.getfixturevalue("ray")
+        call = caller(ray.remote(Node).remote(hand_over))
+    else:
+        node = Node(hand_over)
+
+        async def call(method: str, *arguments: Any) -> Any:
+            return await getattr(node, method)(*arguments)
+
+    async with carried(call, path) as (one, other):
+        yield one, other
+
+
+@asynccontextmanager
+async def carried(call: Call, path: str) -> AsyncIterator[tuple[Wire, Wire]]:
+    """Both ends of a connection through a node."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        here, there = socket.socketpair()
+        there.setblocking(False)
+        carrying = asyncio.ensure_future(carry(call, Orders("", "", 0, 2, -1), there))
+        connection, _ = await asyncio.to_thread(listening.accept)
+        with connection:
+            _, descriptors, _, _ = await asyncio.to_thread(socket.recv_fds, connection, 1, 1)
+    one, other = await SocketWire.open(here), await SocketWire.open(socket.socket(fileno=descriptors[0]))
     yield one, other
     await one.close()
     await other.close()
+    await carrying
 
 
 async def test_messages_arrive_whole_and_in_order(wires: tuple[Wire, Wire]) -> None:

@@ -109,12 +109,17 @@ def connect(orders: Orders) -> Call:
     working = [node for node in nodes if node["Resources"].get("CPU")] or nodes
     node = working[orders.place % len(working)]["NodeID"]
     where = NodeAffinitySchedulingStrategy(node, soft=True)
-    actor = ray.remote(Node).options(num_cpus=0, max_restarts=0, scheduling_strategy=where).remote()
+    return caller(ray.remote(Node).options(num_cpus=0, max_restarts=0, scheduling_strategy=where).remote())
+
+
+def caller(actor: Any) -> Call:
+    """Calls the methods of an actor of Ray."""
+    from ray.exceptions import RayError
 
     async def call(method: str, *arguments: Any) -> Any:
         try:
             return await asyncio.wrap_future(getattr(actor, method).remote(*arguments).future())
-        except ray.exceptions.RayError as error:
+        except RayError as error:
             raise ConnectionError(_first_line(error)) from None
 
     return call
