@@ -58,6 +58,7 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     # 1: always the best page next, even if workers have to wait; 0: always busy. 0.9, or 0 where only time is limited
     focus: Annotated[float, Meta(ge=0, le=1)] | None = None
     max_delay_s: Seconds = 3_600.0  # upper bound of the delays requested by robots.txt, Retry-After and back-off
+    per_ip: bool = False  # hosts with the same address share one delay
     proxy: str = ""
     allow_private: bool = False
     connect_s: Seconds = 10.0

@@ -1,10 +1,15 @@
 """How many hosts a domain may have, and which of them share one delay."""
 
+from array import array
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lycosa import config
 from lycosa.frontier.crowds import FEW, Crowds
+from lycosa.frontier.hosts import Hosts
+from lycosa.types import Link, Reply
 
 
 def filled(*names: str, most_hosts: int = 0) -> Crowds:
@@ -81,3 +86,38 @@ def test_an_address_shared_by_many_domains_is_no_crowd() -> None:
     crowds = filled(*hosts)
     answered(crowds, hosts, "10.0.0.1")
     assert all(crowds.of(number, name) is None for number, name in enumerate(hosts))
+
+
+def contacts(per_ip: bool) -> list[float]:
+    """When two hosts of different domains with the same address are contacted, after each has answered once."""
+    waiting = {1, 2, 3, 4}
+    hosts = Hosts(
+        config.Fetch(delay_s=1.0, delay_factor=0.0, per_ip=per_ip),
+        lambda number, rank: number in waiting,
+        lambda ids, rank: [number for number in ids if number in waiting],
+    )
+    for name, ids in (("a.org", [1, 2]), ("b.net", [3, 4])):
+        hosts.push(hosts.named(name), 1, array("I", ids), 0.0)
+    times = []
+    for tenth in range(40):
+        while taken := hosts.take(tenth / 10):
+            host, number = taken
+            waiting.discard(number)
+            times.append(tenth / 10)
+            hosts.rest(host, Reply(Link(f"http://{host.name}/"), status=200, ip="10.0.0.1"), tenth / 10)
+    return times
+
+
+def test_hosts_that_share_an_address_share_a_delay_on_request() -> None:
+    assert contacts(per_ip=False) == [0.0, 0.0, 1.0, 1.0]
+    assert contacts(per_ip=True) == [0.0, 0.0, 1.0, 2.0]
+
+
+def test_with_several_shards_each_waits_for_the_others_part() -> None:
+    hosts = Hosts(config.Fetch(delay_s=1.0, delay_factor=0.0, per_ip=True), lambda *_: True, lambda ids, _: [*ids])
+    hosts.share(3)
+    hosts.push(host := hosts.named("a.org"), 1, array("I", [1, 2]), 0.0)
+    assert hosts.take(0.0)
+    hosts.rest(host, Reply(Link("http://a.org/"), status=200, ip="10.0.0.1"), 0.0)
+    assert not hosts.take(2.9)
+    assert hosts.take(3.0)

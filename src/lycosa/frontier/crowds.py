@@ -29,8 +29,9 @@ class Crowds:
     """Counts hosts by the last two labels of their names, and by registered domain only where there are many: the list
     of suffixes is slow to load, and most crawls never need it."""
 
-    def __init__(self, most_hosts: int) -> None:
+    def __init__(self, most_hosts: int, per_ip: bool = False) -> None:
         self.most_hosts = most_hosts  # per domain; 0: no limit
+        self._per_ip = per_ip  # all hosts with the same address share a delay, however few they are
         self.few = FEW
         self._names: dict[str, list[str]] = {}  # by the last two labels
         self._counts: dict[str, Counter[str]] = {}  # number of hosts by domain, for labels with many hosts
@@ -61,9 +62,12 @@ class Crowds:
 
     def answered(self, host: int, name: str, address: str) -> None:
         """Record the address of a host."""
-        if len(self._names.get(_last_labels(name), ())) <= self.few:
+        if self._per_ip:
+            key = "", address
+        elif len(self._names.get(_last_labels(name), ())) <= self.few:
             return
-        key = _domain(name), address
+        else:
+            key = _domain(name), address
         crowd = self._by_address.get(key)
         if crowd is None:
             crowd = self._by_address[key] = Crowd()
@@ -77,6 +81,8 @@ class Crowds:
 
     def of(self, host: int, name: str) -> Crowd | None:
         """The crowd with which a host must share its delay, if any."""
+        if self._per_ip:
+            return self._by_host.get(host)
         if not self._large:
             return None
         crowd = self._by_host.get(host) or self._large.get(_domain(name))

@@ -54,7 +54,7 @@ class Hosts:
         self.rules = rules
         self.all: list[Host] = []
         self.not_before = 0.0  # new hosts are due at this time
-        self._crowds = Crowds(most_per_domain)
+        self._crowds = Crowds(most_per_domain, rules.per_ip)
         self._shards = 1
         self._waits = waits  # whether this id is queued with this rank
         self._among = among  # the same for many
