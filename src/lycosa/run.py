@@ -30,8 +30,7 @@ from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Origin, Sink, Sta
 
 MakeFetcher = Callable[[Parts], Fetcher]
 AWAY = "crawl.away"  # a file that says: the state of the crawl is in the store of a cluster
-COMMIT_EVERY_S = 0.5
-SUMMARY_EVERY_S = 1.0
+COMMIT_EVERY_S, SUMMARY_EVERY_S = 0.5, 1.0
 
 
 class Run:
@@ -51,8 +50,7 @@ class Run:
         self.written_in, self.clock = source.path.parent, clock  # the folder of crawl.toml: names are relative to it
         self.parts = build(folder, settings, source, clock)
         self.skipped: list[str] = []  # invalid seeds, and why
-        self.stopped_by_user = False
-        self._relabelled = 0  # verdicts reversed by labels given since the last run
+        self.stopped_by_user, self._relabelled = False, 0  # the latter: verdicts reversed by labels since the last run
         self.when_open: Callable[[], None] = lambda: None
         self._recent = Recent()
         self.engine = self.parts.crawl(fetcher(self.parts), [*self.parts.sinks, self._recent, *sinks])
@@ -387,8 +385,7 @@ class Run:
 
 @contextlib.contextmanager
 def lock(folder: Path, may_be_away: bool = False) -> Iterator[IO[bytes]]:
-    """One process per folder: two would contact each host twice as often. This is a separate file because editors
-    replace theirs. `may_be_away`: the caller fetches the state if it was left in the store of a cluster."""
+    """One process per folder: two would contact each host twice as often. `may_be_away`: its state may be on a cluster."""
     try:
         file = (folder / "crawl.lock").open("ab")
     except OSError as error:
@@ -399,6 +396,5 @@ def lock(folder: Path, may_be_away: bool = False) -> Iterator[IO[bytes]]:
         except OSError:
             raise BadInput(f"{folder}: another lycosa is at work in this folder") from None
         if (folder / AWAY).exists() and not may_be_away:
-            problem = "a crawl on a cluster was interrupted, and its state is still there"
-            raise BadInput(f"{folder}: {problem}; fetch it with: lycosa crawl {folder}")
+            raise BadInput(f"{folder}: interrupted on a cluster; fetch its state with: lycosa crawl {folder}")
         yield file

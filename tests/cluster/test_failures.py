@@ -102,7 +102,8 @@ class Crawl:
         assert self.process.returncode == 0, errors.decode()
 
     def process_of(self, shard: int) -> int:
-        """The process of a shard on its node."""
+        """The process of a shard on its node; 0 while it has none."""
+        found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = path.read_bytes().split(b"\0")
@@ -110,8 +111,16 @@ class Crawl:
                 continue
             is_ours = b"lycosa.shards" in words and str(self.folder.parent).encode() in words[-2]
             if is_ours and msgspec.json.decode(words[-2])["shard"] == shard:
-                return int(path.parent.name)
-        raise AssertionError(f"shard {shard} does not run")
+                found.append(int(path.parent.name))
+        assert len(found) <= 1, f"shard {shard} runs twice"
+        return found[0] if found else 0
+
+    async def successor(self, shard: int, before: int) -> int:
+        """The next process of a shard; at no time there are two of them."""
+        while (pid := self.process_of(shard)) in (0, before):
+            assert self.process.returncode is None
+            await asyncio.sleep(0.1)
+        return pid
 
     def visits(self) -> list[tuple[str, str, str]]:
         with closing(CrawlDb(self.folder / "crawl.db", readonly=True).open()) as db:
@@ -195,13 +204,12 @@ async def test_a_node_killed_whole_and_then_a_raylet_alone(tmp_path: Path, clust
         nodes = {node.all_processes["raylet"][0].process.pid: node for node in cluster.worker_nodes}
         lost = next(shard for shard, raylet in raylets.items() if raylet in nodes)
         kill(*processes_of(nodes[raylets[lost]]))
+        shard = await crawl.successor(lost, 0)
         await until(ended, log.more(lost, 15))
 
-        shard = crawl.process_of(lost)
         kill(parent(parent(shard)))
-        assert Path(f"/proc/{shard}").exists(), "the shard outlives its raylet: without a lease, two would run"
-        await until(ended, log.more(lost, 15))
-        assert not Path(f"/proc/{shard}").exists()
+        assert crawl.process_of(lost) == shard, "the shard outlives its raylet: without a lease, two would run"
+        await crawl.successor(lost, shard)
         await ended
     crawl.assert_complete(visits)
     log.assert_polite()

@@ -35,6 +35,9 @@ from lycosa.strategy import learned_report
 from lycosa.types import BadInput, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
+Cluster = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help='Run the shards on a Ray cluster: "auto", or ray://host:port.')
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 
@@ -62,9 +65,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     pages: Annotated[int | None, typer.Option(help="Stop after this many pages, counted over all runs.", min=0)] = None,
     strategy: Annotated[str | None, typer.Option(help="The strategy that scores links.")] = None,
     proxy: Annotated[str | None, typer.Option(help="HTTP proxy, http://host:port.")] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help='Run the shards on a Ray cluster: "auto", or ray://host:port.')
-    ] = None,
+    cluster: Cluster = None,
     seed: Annotated[list[str] | None, typer.Option(metavar="URL", help="An additional seed; may be repeated.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override a key of crawl.toml.")
@@ -80,11 +81,8 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     for text in seed or []:
         if not urls.from_person(text):
             raise BadInput(f"--seed {text}: not a web URL; write http://host/path")
-    overrides = list(set_ or [])
-    overrides += [f"limits.pages={pages}"] if pages is not None else []
-    overrides += [f"strategy.kind={strategy}"] if strategy else []
-    overrides += [f"fetch.proxy={proxy}"] if proxy else []
-    overrides += [f"run.cluster={cluster}"] if cluster is not None else []
+    given = {"limits.pages": pages, "strategy.kind": strategy, "fetch.proxy": proxy, "run.cluster": cluster}
+    overrides = [*(set_ or []), *(f"{key}={value}" for key, value in given.items() if value not in (None, ""))]
     be_verbose(verbose)
     logs = bool(logging.getLogger("lycosa").handlers)  # log lines and a live display would overwrite each other
     console = terminal.console(stderr=json, live=not logs)

@@ -53,7 +53,7 @@ class Hosts:
     ) -> None:
         self.rules = rules
         self.all: list[Host] = []
-        self.not_before = 0.0  # new hosts are due at this time
+        self._not_before = 0.0  # new hosts are due at this time
         self._crowds = Crowds(most_per_domain, rules.per_ip)
         self._shards = 1
         self._waits = waits  # whether this id is queued with this rank
@@ -66,7 +66,7 @@ class Hosts:
         host = self._by_name.get(name)
         if host is None:
             host = self._by_name[name] = Host(len(self.all), name)
-            host.due_at = self.not_before
+            host.due_at = self._not_before
             self.all.append(host)
             self._crowds.enter(name)
         return host
@@ -170,6 +170,10 @@ class Hosts:
         while self._resting and self.all[self._resting[0][1]].state != RESTING:
             heappop(self._resting)
         return self._resting[0][0] if self._resting else None
+
+    def rest_new(self, until: float) -> None:
+        """A predecessor may have contacted hosts that are not known here."""
+        self._not_before = until
 
     def share(self, shards: int) -> None:
         """Other shards may contact other names of the same servers: each takes its part of the requests."""

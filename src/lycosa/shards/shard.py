@@ -86,7 +86,7 @@ class Shard:
         frontier.hosts.share(self._routing.shards)
         if self._is_successor:
             rest_s = least_rest_s(parts.config.fetch.delay_s)
-            frontier.hosts.not_before = WallClock().now() + rest_s
+            frontier.hosts.rest_new(WallClock().now() + rest_s)
         if self._order == "exact":
             frontier.focus.join(self._routing.shards, self._tell_soon)
 

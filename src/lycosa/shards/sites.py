@@ -7,7 +7,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -21,11 +21,8 @@ from lycosa.shards.lease import SUCCEED_S
 from lycosa.shards.objects import Objects, open_objects, require_writable
 from lycosa.shards.packing import put_folder
 from lycosa.shards.shipping import fetch_database, fetch_records, put_base
-from lycosa.store.db import CrawlDb
-from lycosa.store.shard_ship import come_home, replace
+from lycosa.store.shard_ship import come_home, cut_records, replace
 from lycosa.store.shard_split import collapse
-from lycosa.store.visits import series_of, warc_end
-from lycosa.store.warc import WarcWriter
 
 
 class Away(Struct):
@@ -54,7 +51,7 @@ class Sites:
         objects = open_objects(self.store)
         put_folder(objects, self._folder)
         for shard, home in enumerate(homes(self._folder)):
-            _cut_records(home)
+            cut_records(home)
             collapse(home / "crawl.db")
             put_base(objects, shard, 0, home / "crawl.db")
         self._write()
@@ -122,11 +119,3 @@ def _bring_shard(objects: Objects, shard: int, home: Path) -> None:
     shutil.rmtree(new)
     if f"{shard}/crawl.log" in objects.names(str(shard)):
         (home / "crawl.log").write_bytes(objects.get(f"{shard}/crawl.log"))
-
-
-def _cut_records(home: Path) -> None:
-    """Remove what a killed run wrote to the WARC after its last commit: nobody will know where that was."""
-    with closing(CrawlDb(home / "crawl.db").open()) as db:
-        writer = WarcWriter(home / "warc")
-        writer.series = series_of(db)
-        writer.cut(*warc_end(db), db.get("warc_run"))

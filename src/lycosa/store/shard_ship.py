@@ -9,7 +9,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from lycosa.store.db import CrawlDb
-from lycosa.store.visits import AWAY, warc_end
+from lycosa.store.visits import AWAY, series_of, warc_end
+from lycosa.store.warc import WarcWriter
 
 LOG = "crawl.db-wal"
 
@@ -27,6 +28,14 @@ def restart_log(db: CrawlDb) -> None:
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     db.execute("PRAGMA busy_timeout=5000")
     db.execute("BEGIN IMMEDIATE")
+
+
+def cut_records(home: Path) -> None:
+    """Remove what a killed run wrote to the WARC after its last commit: later, nobody will know where that was."""
+    with closing(CrawlDb(home / "crawl.db").open()) as db:
+        writer = WarcWriter(home / "warc")
+        writer.series = series_of(db)
+        writer.cut(*warc_end(db), db.get("warc_run"))
 
 
 def send_away(path: Path) -> tuple[str, int]:
