@@ -385,7 +385,7 @@ class Run:
 
 @contextlib.contextmanager
 def lock(folder: Path, may_be_away: bool = False) -> Iterator[IO[bytes]]:
-    """One process per folder: two would contact each host twice as often. `may_be_away`: its state may be on a cluster."""
+    """One process per folder: two would contact each host twice as often. `may_be_away`: its state may be elsewhere."""
     try:
         file = (folder / "crawl.lock").open("ab")
     except OSError as error:
