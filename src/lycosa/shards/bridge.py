@@ -108,7 +108,7 @@ def connect(orders: Orders) -> Call:
     nodes = sorted((node for node in ray.nodes() if node["Alive"]), key=lambda node: node["NodeID"])
     working = [node for node in nodes if node["Resources"].get("CPU")] or nodes
     node = working[orders.place % len(working)]["NodeID"]
-    where = NodeAffinitySchedulingStrategy(node, soft=True)
+    where = NodeAffinitySchedulingStrategy(node, soft=False)  # otherwise Ray may put all shards on one node
     return caller(ray.remote(Node).options(num_cpus=0, max_restarts=0, scheduling_strategy=where).remote())
 
 
