@@ -203,8 +203,9 @@ async def test_a_node_killed_whole_and_then_a_raylet_alone(tmp_path: Path, clust
         assert len(set(raylets.values())) == SHARDS, "each shard has a node of its own"
         nodes = {node.all_processes["raylet"][0].process.pid: node for node in cluster.worker_nodes}
         lost = next(shard for shard, raylet in raylets.items() if raylet in nodes)
+        shard = crawl.process_of(lost)
         kill(*processes_of(nodes[raylets[lost]]))
-        shard = await crawl.successor(lost, 0)
+        shard = await crawl.successor(lost, shard)
         await until(ended, log.more(lost, 15))
 
         kill(parent(parent(shard)))
