@@ -31,6 +31,7 @@ from lycosa.lab.serve import Server
 MOST_S = 0.5
 MOST_SLOWDOWN = 0.05
 TIMES = 3
+EVERY_URL = "[ab]en.*/p/|/calendar/"  # a pattern that no index and no literal part can narrow down
 WEB = GeneratedWeb(pages=50_000, hosts=40, seed=7, text=Text(size_bytes=(8_000, 16_000)))
 FETCH = {"delay_s": 0.0, "delay_factor": 0.0, "allow_private": True, "focus": 0.0, "concurrency": 16}
 
@@ -84,7 +85,9 @@ def view_paths(browser: Browser, name: str) -> list[str]:
         if "GET" in (getattr(route, "methods", None) or ()) and path not in ("/enter", "/crawls/{name}/events"):
             paths.append(path)
     known = [path.replace("{name}", quote(name)) for path in paths]
-    return [path for path in known if "{" not in path]
+    return [path for path in known if "{" not in path] + [
+        f"/crawls/{quote(name)}/frontier/count?pattern={quote(EVERY_URL)}"
+    ]
 
 
 def measure_views(folder: Path) -> bool:
