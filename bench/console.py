@@ -145,7 +145,7 @@ def reading(browser: Browser, name: str) -> Iterator[None]:
     over = threading.Event()
 
     def listen() -> None:
-        with browser.open(f"{browser.address}/crawls/{name}/events", timeout=5) as stream:
+        with browser.open(f"{browser.address}/crawls/{name}/events", timeout=60) as stream:
             while not over.is_set() and stream.readline():
                 pass
 
