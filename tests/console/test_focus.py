@@ -151,8 +151,11 @@ def test_by_clicking(folder: Path, watch: Callable[..., Any], open_console: Call
         page.goto(f"{start.partition('/enter')[0]}{AT}")
         save = page.get_by_role("button", name="Save to crawl.toml")
         expect(page.get_by_text("Not saved yet")).to_have_count(0)
-        page.get_by_label("garden in focus").check()
+        page.get_by_label("planet in focus").check()
+        page.get_by_label("planet in focus").uncheck()
+        page.get_by_label("garden in focus").check()  # while the map is still being drawn
         expect(page.get_by_role("row", name="garden")).to_contain_text("1.00")
+        expect(page.get_by_role("row", name="planet")).to_contain_text("0.80")
         expect(page.get_by_label("garden in focus")).to_be_focused()
         page.get_by_label("all others").fill("0.2")
         page.get_by_label("directly above").fill("0.7")
