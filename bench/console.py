@@ -1,15 +1,15 @@
 """Measure the console: how long each view takes on a large crawl, and how much an open browser slows a crawl down.
 
     python bench/console.py views [--folder FOLDER] [--pages 100000] [--urls 1000000]
-    python bench/console.py slowdown [--pages 1500] [--rounds 3]
+    python bench/console.py slowdown [--seconds 10] [--rounds 8]
 
 `views` writes a crawl folder (bench/console_folder.py) unless one is given, and asks for every view of the navigation
-and every page of the API three times. `slowdown` runs the same crawl alone and with a reader that does what a browser
-does with a live view and a list of crawls open, by turns, and compares pages per second and CPU time of the crawl.
+and every page of the API three times. `slowdown` runs one crawl with a console beside it, and by turns a reader that
+does what a browser does with a live view and a list of crawls open; it compares pages per second and CPU time per page
+of the crawl with and without the reader.
 """
 
 import argparse
-import asyncio
 import json
 import os
 import statistics
@@ -18,20 +18,25 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 from urllib.request import HTTPCookieProcessor, build_opener
 
+from measure import TOPIC, WORDS, served, web
+
 import lycosa
-from lycosa.lab.generated import GeneratedWeb, Text
-from lycosa.lab.serve import Server
+from lycosa import remote
 
 MOST_S = 0.5
 MOST_SLOWDOWN = 0.05
+SETTLE_S = 2.0  # after readers come or go: the crawl writes its summary about once a second
+WARM_UP = 200  # pages before the first measurement
 TIMES = 3
-WEB = GeneratedWeb(pages=50_000, hosts=40, seed=7, text=Text(size_bytes=(8_000, 16_000)))
+EVERY_URL = "[ab]en.*/p/|/calendar/"  # a pattern that no index and no literal part can narrow down
+WEB = web(50_000)
 FETCH = {"delay_s": 0.0, "delay_factor": 0.0, "allow_private": True, "focus": 0.0, "concurrency": 16}
 
 
@@ -84,7 +89,9 @@ def view_paths(browser: Browser, name: str) -> list[str]:
         if "GET" in (getattr(route, "methods", None) or ()) and path not in ("/enter", "/crawls/{name}/events"):
             paths.append(path)
     known = [path.replace("{name}", quote(name)) for path in paths]
-    return [path for path in known if "{" not in path]
+    return [path for path in known if "{" not in path] + [
+        f"/crawls/{quote(name)}/frontier/count?pattern={quote(EVERY_URL)}"
+    ]
 
 
 def measure_views(folder: Path) -> bool:
@@ -116,89 +123,89 @@ def measure_views(folder: Path) -> bool:
 # -- slowdown ---------------------------------------------------------------------------------------------------------
 
 
-class Serving:
-    """The generated web, served from a process of its own, so that it takes no time from the crawl's."""
-
-    def __enter__(self) -> int:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self._server = Server(WEB, cache_bytes=500_000_000)
-        asyncio.run_coroutine_threadsafe(self._server.__aenter__(), self._loop).result()
-        return self._server.port
-
-    def __exit__(self, *error: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._server.__aexit__(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-
-def crawl(folder: Path, port: int, pages: int) -> dict[str, float]:
-    """Run one crawl in a process of its own; its summary."""
-    topic = {"kind": "keywords", "words": ["astronomy", *WEB.words_of("astronomy")[:8]]}
-    lycosa.CrawlFolder.new(folder, WEB.seeds(port, 10), topic, fetch=FETCH, limits={"pages": pages})
+@contextmanager
+def crawling(folder: Path, port: int) -> Iterator[None]:
+    """A crawl in a process of its own, until it is stopped."""
+    topic = {"kind": "keywords", "words": [TOPIC, *WORDS]}
+    lycosa.CrawlFolder.new(folder, WEB.seeds(port, 10), topic, fetch=FETCH, limits={"pages": WEB.pages})
     command = [sys.executable, "-m", "lycosa", "crawl", str(folder), "--json"]
-    found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-    summary: dict[str, float] = json.loads(found.stdout)
-    return summary
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while remote.read_summary(folder).get("pages", 0) < WARM_UP:
+            time.sleep(0.2)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
 
 
 @contextmanager
-def reader(root: Path, name: str) -> Iterator[Browser]:
+def reading(browser: Browser, name: str) -> Iterator[None]:
     """A live view that listens, and a list of crawls that is refreshed every three seconds."""
     over = threading.Event()
 
-    def listen(browser: Browser) -> None:
-        while not over.is_set():
-            try:
-                with browser.open(f"{browser.address}/crawls/{name}/events", timeout=5) as stream:
-                    while not over.is_set() and stream.readline():
-                        pass
-            except OSError:
-                over.wait(0.2)  # not there yet
+    def listen() -> None:
+        with browser.open(f"{browser.address}/crawls/{name}/events", timeout=60) as stream:
+            while not over.is_set() and stream.readline():
+                pass
 
-    def refresh(browser: Browser) -> None:
+    def refresh() -> None:
         while not over.wait(3):
             browser.get("/crawls")
 
-    with browsing(root) as browser:
-        jobs: list[Callable[[Browser], None]] = [listen, refresh]
-        threads = [threading.Thread(target=job, args=(browser,), daemon=True) for job in jobs]
+    threads = [threading.Thread(target=job) for job in (listen, refresh)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
         for thread in threads:
-            thread.start()
-        try:
-            yield browser
-        finally:
-            over.set()
+            thread.join()
 
 
-def measure_slowdown(pages: int, rounds: int) -> bool:
-    speeds: dict[bool, list[float]] = {False: [], True: []}
-    costs: dict[bool, list[float]] = {False: [], True: []}
-    shares: list[float] = []  # of a core that the console takes meanwhile
-    with tempfile.TemporaryDirectory() as place, Serving() as port:
-        crawl(Path(place) / "warm", port, pages)  # the first one fills the cache of the server
+class Window(NamedTuple):
+    """Some seconds of the crawl."""
+
+    pages_per_s: float
+    ms_per_page: float  # CPU time of the crawl's process
+    share: float  # of a core that the console took
+
+
+def measure(folder: Path, browser: Browser, seconds: float) -> Window:
+    """From one summary of the crawl to a later one: each is written by the crawl itself, with pages, time and CPU."""
+    before, console, began = remote.read_summary(folder), browser.cpu_s(), time.monotonic()
+    time.sleep(seconds)
+    after, share = remote.read_summary(folder), (browser.cpu_s() - console) / (time.monotonic() - began)
+    pages, passed, used = (after[key] - before[key] for key in ("pages", "seconds", "cpu_s"))
+    return Window(pages / passed, 1000 * used / pages, share)
+
+
+def measure_slowdown(seconds: float, rounds: int) -> bool:
+    """One crawl, watched and alone by turns: two crawls of the same kind differ by more than what is measured."""
+    found: dict[bool, list[Window]] = {False: [], True: []}
+    with (
+        tempfile.TemporaryDirectory() as place,
+        served(WEB, cache_mb=0) as port,
+        crawling(Path(place) / "crawl", port),
+        browsing(Path(place)) as browser,
+    ):
         for number in range(2 * rounds):
-            watched = number % 4 in (1, 2)  # alone, watched, watched, alone: a drift of the machine cancels out
-            name = f"crawl{number}"
-            if watched:
-                with reader(Path(place), name) as browser:
-                    before, begin = browser.cpu_s(), time.monotonic()
-                    summary = crawl(Path(place) / name, port, pages)
-                    shares.append((browser.cpu_s() - before) / (time.monotonic() - begin))
-            else:
-                summary = crawl(Path(place) / name, port, pages)
-            speeds[watched].append(summary["pages"] / summary["seconds"])
-            costs[watched].append(1000 * summary["cpu_s"] / summary["pages"])
-            print(
-                f"{'watched' if watched else 'alone':>8} {speeds[watched][-1]:7.1f} pages/s"
-                f" {costs[watched][-1]:6.2f} ms CPU a page",
-                flush=True,
-            )
-    speed, cost = (statistics.median(values[True]) / statistics.median(values[False]) for values in (speeds, costs))
-    print(f"watched against alone: {speed:.3f} of the pages per second, {cost:.3f} of the CPU time of the crawl")
-    print(f"the console takes {statistics.median(shares):.3f} of a core")
-    return speed >= 1 - MOST_SLOWDOWN
+            watched = number % 4 in (1, 2)  # alone, watched, watched, alone: a trend of the crawl cancels out
+            with reading(browser, "crawl") if watched else nullcontext():
+                time.sleep(SETTLE_S)
+                one = measure(Path(place) / "crawl", browser, seconds)
+            found[watched].append(one)
+            said = "watched" if watched else "alone"
+            print(f"{said:>8} {one.pages_per_s:7.1f} pages/s {one.ms_per_page:6.2f} ms CPU a page", flush=True)
+    pairs = [*zip(found[True], found[False], strict=True)]
+    speeds = sorted(watched.pages_per_s / alone.pages_per_s for watched, alone in pairs)
+    costs = sorted(watched.ms_per_page / alone.ms_per_page for watched, alone in pairs)
+    print(f"watched against alone, median of {rounds} pairs (and range):")
+    print(f"  {statistics.median(speeds):.3f} ({speeds[0]:.3f} to {speeds[-1]:.3f}) of the pages per second")
+    print(f"  {statistics.median(costs):.3f} ({costs[0]:.3f} to {costs[-1]:.3f}) of the crawl's CPU time per page")
+    print(f"the console takes {statistics.median(one.share for one in found[True]):.3f} of a core")
+    return statistics.median(speeds) >= 1 - MOST_SLOWDOWN
 
 
 def main() -> None:
@@ -209,11 +216,11 @@ def main() -> None:
     views.add_argument("--pages", type=int, default=100_000)
     views.add_argument("--urls", type=int, default=1_000_000)
     slowdown = parts.add_parser("slowdown")
-    slowdown.add_argument("--pages", type=int, default=1_500)
-    slowdown.add_argument("--rounds", type=int, default=3)
+    slowdown.add_argument("--seconds", type=float, default=10.0)
+    slowdown.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
     if options.part == "slowdown":
-        is_good = measure_slowdown(options.pages, options.rounds)
+        is_good = measure_slowdown(options.seconds, options.rounds)
     elif options.folder:
         is_good = measure_views(options.folder)
     else:

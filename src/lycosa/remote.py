@@ -62,8 +62,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def start(folder: Path, options: Sequence[str], output: int) -> subprocess.Popen[bytes]:
-    """Run `lycosa crawl` in a process session of its own: it goes on when the starter ends. `output` is the file
-    descriptor that it prints to."""
-    command = [sys.executable, "-m", "lycosa", "crawl", *options, "--", str(folder)]
+def start(folder: Path, options: Sequence[str], output: int, what: str = "crawl") -> subprocess.Popen[bytes]:
+    """Run `lycosa crawl`, or another command, in a process session of its own: it goes on when the starter ends.
+    `output` is the file descriptor that it prints to."""
+    command = [sys.executable, "-m", "lycosa", what, *options, "--", str(folder)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)

@@ -62,6 +62,12 @@ def what_changed(db: CrawlDb, judge: Any, now: Stamp) -> list[str]:
     return []
 
 
+def changes_since(db: CrawlDb, now: Stamp) -> list[str]:
+    """The same for a reader: nothing is written."""
+    text = db.get(_KEY)
+    return msgspec.json.decode(text, type=Stamp).changes(now) if text and is_judged(db) else []
+
+
 def write_stamp(db: CrawlDb, stamp: Stamp) -> None:
     db.put(_KEY, msgspec.json.encode(stamp).decode())
 

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from lycosa.console import frontier
+from lycosa.console.pending import Pending
 from lycosa.console.recent import Recent
 from lycosa.errors import BadInput
 from lycosa.store.db import CrawlDb
@@ -20,6 +21,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     recent = Recent(frontier._count)
     monkeypatch.setattr(recent, "get", lambda folder, get=recent.get: get(folder, 60.0))
     monkeypatch.setattr(frontier, "_recent", recent)
+    pending = Pending(frontier._count_dropped)
+    monkeypatch.setattr(pending, "ask", lambda question, ask=pending.ask: ask(question, 60.0))
+    monkeypatch.setattr(frontier, "_pending", pending)
 
 
 def busiest(console: TestClient) -> dict[str, object]:
@@ -52,6 +56,18 @@ def test_the_number_is_shown_before_anything_is_dropped(console: TestClient) -> 
     assert f"{waiting} addresses dropped" in done
     assert name in console.get(f"{API}/frontier").json()["excluded"]
     assert console.get(f"{API}/frontier/count", params={"host": name}).json()["urls"] == 0
+
+
+def test_while_it_is_counted_the_page_says_so_and_asks_again(
+    console: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frontier._pending, "ask", lambda question: None)
+    asks = {"pattern": "[ab]+&<c>"}
+    assert console.get(f"{API}/frontier/count", params=asks).json() == {"what": "pattern [ab]+&<c>", "urls": None}
+    page = console.get(f"{AT}/frontier/count", params=asks).text
+    assert "Counting what <strong>pattern [ab]+&amp;&lt;c&gt;</strong> would drop" in page
+    assert 'hx-get="/crawls/stars/frontier/count?host=&amp;pattern=%5Bab%5D%2B%26%3Cc%3E"' in page
+    assert "Exclude for good" not in page
 
 
 def test_a_pattern_too(console: TestClient) -> None:

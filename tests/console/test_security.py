@@ -76,6 +76,8 @@ CHANGES = {
     "/api/crawls/{name}/frontier",
     "/crawls/{name}/failures/retry",
     "/crawls/{name}/frontier/change",
+    "/api/crawls/{name}/ontology",
+    "/crawls/{name}/ontology",
 }
 OPEN = {"/enter", "/login"}  # without a cookie: they are the way to one
 STRANGER = {"Host": "evil.example:8642"}

@@ -7,13 +7,14 @@ from starlette.routing import BaseRoute, Route
 
 from lycosa import remote
 from lycosa.console.api import ApiRoute
+from lycosa.console.jobs import REJUDGE
 from lycosa.console.overview import Overview, overview
 from lycosa.console.site import folder_of, path_to, render, site
 from lycosa.control import Request as Order
 from lycosa.control import Unreachable
 from lycosa.errors import BadInput
 
-ORDERS = ("start", "pause", "resume", "stop")
+ORDERS = ("start", "pause", "resume", "stop", REJUDGE)
 
 
 class Done(Struct):
@@ -32,12 +33,14 @@ def one_crawl(request: Request) -> Overview:
 
 
 def order(request: Request) -> Done:
-    """Start, pause, resume or stop a crawl, whoever started it."""
+    """Start, pause, resume or stop a crawl, whoever started it, or judge its stored pages again."""
     what, folder = request.path_params["order"], folder_of(request)
     if what not in ORDERS:
         raise BadInput(f"{what[:40]}: there is no such order (there are: {', '.join(ORDERS)})")
     if what == "start":
         site(request).jobs.start(folder)
+    elif what == REJUDGE:
+        site(request).jobs.start(folder, what=REJUDGE)
     else:
         try:
             remote.reach(folder, Order(what), wait_for_end=what == "stop")
@@ -66,11 +69,12 @@ def take_order(request: Request) -> Response:
     return RedirectResponse(back, 303)
 
 
+_ORDERS = "Start, pause, resume or stop a crawl, or judge its stored pages again (rejudge)."
 routes: list[BaseRoute] = [
     Route("/", show_crawls, name="crawls"),
     Route("/crawls", crawls_table, name="crawls-table"),
     Route("/crawls/{name}/orders/{order}", take_order, methods=["POST"], name="order"),
     ApiRoute("GET", "/api/crawls", list_crawls, "All crawls."),
     ApiRoute("GET", "/api/crawls/{name}", one_crawl, "One crawl: what it is doing and what it has found."),
-    ApiRoute("POST", "/api/crawls/{name}/orders/{order}", order, "Start, pause, resume or stop a crawl."),
+    ApiRoute("POST", "/api/crawls/{name}/orders/{order}", order, _ORDERS),
 ]

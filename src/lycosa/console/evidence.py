@@ -1,6 +1,7 @@
 """Evidence as bars and marked words: what spoke for a page or a link, and what against it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -18,6 +19,10 @@ from lycosa.types import BadInput, Page
 MOST_PASSAGES = 300  # of a page that are shown
 MOST_LETTERS = 2_000  # of a passage: a page may consist of one word without end
 _MOST_JUDGES = 4  # kept in memory
+_PLAIN = {
+    "(calibration)": "how much these words mean in this crawl",
+    "(other words)": "the other words of the page",
+}
 
 
 class Bar(Struct, frozen=True):
@@ -39,7 +44,12 @@ def bars(evidence: Mapping[str, float], most: int = 20) -> list[Bar]:
     """The strongest first."""
     strongest = max(map(abs, evidence.values()), default=0.0) or 1.0
     ordered = sorted(evidence.items(), key=lambda item: -abs(item[1]))[:most]
-    return [Bar(shown(name, 120), value, abs(value) / strongest) for name, value in ordered]
+    return [Bar(plain(name), value, abs(value) / strongest) for name, value in ordered]
+
+
+def plain(reason: str) -> str:
+    """A reason for a verdict in words that everybody understands."""
+    return _PLAIN.get(reason) or shown(reason, 120)
 
 
 def marked_text(page: Page, judge: object, why: Mapping[str, float]) -> list[list[Part]]:
@@ -53,11 +63,31 @@ def marked_text(page: Page, judge: object, why: Mapping[str, float]) -> list[lis
     given: list[tuple[str, Mapping[str, float]]] = [(one.text, one.words or reasons) for one in found]
     if not found:
         given = [(text, reasons) for text in [page.title, *page.text.split("\n")] if text.strip()]
-    return [_marked(shown(text, MOST_LETTERS), effects) for text, effects in given[:MOST_PASSAGES]]
+    return [marked(shown(text, MOST_LETTERS), effects, why) for text, effects in given[:MOST_PASSAGES]]
 
 
-def _marked(text: str, effects: Mapping[str, float]) -> list[Part]:
-    return [Part(part, effect) for part, effect in parts(text, effects) if part]
+def marked(text: str, effects: Mapping[str, float], why: Iterable[str]) -> list[Part]:
+    """A text in pieces. A word that counts only as part of a phrase ("oral health") is not marked elsewhere."""
+    pieces = [Part(part, effect) for part, effect in parts(text, effects) if part]
+    known = [words(reason) for reason in why if not reason.startswith("(")]
+    single = {one[0] for one in known if len(one) == 1}
+    pairs = {pair for one in known for pair in pairwise(one)}
+    partial = {word for pair in pairs for word in pair} - single
+    return [
+        Part(one.text) if one.effect and _word(one) in partial and not _is_in_phrase(pieces, at, pairs) else one
+        for at, one in enumerate(pieces)
+    ]
+
+
+def _is_in_phrase(pieces: Sequence[Part], at: int, pairs: Collection[tuple[str, str]]) -> bool:
+    """Whether the word before or after makes it part of a phrase; what is between words is a piece, too."""
+    before = at > 1 and not words(pieces[at - 1].text) and (_word(pieces[at - 2]), _word(pieces[at])) in pairs
+    after = at + 2 < len(pieces) and not words(pieces[at + 1].text)
+    return before or (after and (_word(pieces[at]), _word(pieces[at + 2])) in pairs)
+
+
+def _word(piece: Part) -> str:
+    return piece.text.lower()
 
 
 class Judges:

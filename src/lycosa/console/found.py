@@ -2,7 +2,7 @@
 
 from starlette.routing import BaseRoute
 
-from lycosa.console import compare, failures, frontier, ontology, page, pages, search, taxonomy, why
+from lycosa.console import compare, failures, focus, frontier, page, pages, search, taxonomy, why
 
-VIEWS = (pages, page, search, why, frontier, failures, ontology, taxonomy, compare)
+VIEWS = (pages, page, search, why, frontier, failures, focus, taxonomy, compare)
 routes: list[BaseRoute] = [route for view in VIEWS for route in view.routes]

@@ -3,7 +3,7 @@
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
@@ -15,6 +15,7 @@ from lycosa import config, offline
 from lycosa.build import make_scope
 from lycosa.console import asked
 from lycosa.console.api import ApiRoute, Query
+from lycosa.console.pending import Pending
 from lycosa.console.recent import Recent
 from lycosa.console.site import folder_of, reading, render
 from lycosa.control import Place, Unreachable
@@ -67,10 +68,22 @@ class Change(What):
 
 
 class Counted(Struct):
-    """How many queued URLs are meant."""
+    """How many queued URLs a change concerned."""
 
     what: str
     urls: int
+
+
+class Preview(Struct):
+    """How many queued URLs an exclusion would drop; null while they are still being counted: ask again."""
+
+    what: str
+    urls: int | None
+
+
+class _Asked(NamedTuple):
+    folder: Path
+    what: Exclusion
 
 
 def _count(folder: Path) -> list[QueuedHost]:
@@ -78,7 +91,15 @@ def _count(folder: Path) -> list[QueuedHost]:
         return queued_hosts(db)
 
 
+def _count_dropped(asked: _Asked) -> int:
+    settings, _ = config.load(asked.folder)
+    with closing(CrawlDb(asked.folder / "crawl.db", readonly=True).open()) as db:
+        scope = make_scope(settings, orders.exclusions(db))
+        return len(orders.waiting_urls(db, asked.what, scope.refuses))
+
+
 _recent = Recent(_count)
+_pending = Pending(_count_dropped)
 
 
 def list_hosts(request: Request) -> Hosts:
@@ -100,14 +121,10 @@ def list_queued(request: Request) -> list[Queued]:
         return best_queued(db, asked.text(request.query_params, "host"))
 
 
-def count(request: Request) -> Counted:
+def count(request: Request) -> Preview:
     """How many URLs an exclusion would drop. Nothing is changed."""
     what = _what(request.query_params)
-    folder = folder_of(request)
-    settings, _ = config.load(folder)
-    with reading(request) as db:
-        scope = make_scope(settings, orders.exclusions(db))
-        return Counted(str(what), len(orders.waiting_urls(db, what, scope.refuses)))
+    return Preview(str(what), _pending.ask(_Asked(folder_of(request), what)))
 
 
 def change(request: Request, wanted: Change) -> Counted:
@@ -162,6 +179,7 @@ async def take_change(request: Request) -> Response:
     return await run_in_threadpool(render, request, "frontier_done.html", done=done, order=given["order"])
 
 
+_COUNT = "How many URLs an exclusion would drop; null while they are being counted: ask again."
 _NAMED = (Query("host", "a host"), Query("pattern", "or a regular expression"))
 routes: list[BaseRoute] = [
     Route("/crawls/{name}/frontier", show_frontier, name="frontier"),
@@ -172,6 +190,6 @@ routes: list[BaseRoute] = [
     ApiRoute(
         "GET", "/api/crawls/{name}/frontier/queued", list_queued, "The best URLs that wait at a host.", query=_NAMED[:1]
     ),
-    ApiRoute("GET", "/api/crawls/{name}/frontier/count", count, "How many URLs an exclusion would drop.", query=_NAMED),
+    ApiRoute("GET", "/api/crawls/{name}/frontier/count", count, _COUNT, query=_NAMED),
     ApiRoute("POST", "/api/crawls/{name}/frontier", change, "Put URLs first or last, or exclude them.", body=Change),
 ]

@@ -13,11 +13,11 @@ from starlette.routing import BaseRoute, Route
 
 from lycosa import config, labelling
 from lycosa.console.api import ApiRoute
+from lycosa.console.evidence import marked, plain
 from lycosa.console.site import folder_of, reading, render
 from lycosa.errors import BadInput
 from lycosa.judge.passages import Passage, best, passages, worst
 from lycosa.labelling import Question, Sent
-from lycosa.output.passages import parts
 from lycosa.output.terminal import printable
 from lycosa.store.labels import Candidate, Precision, count_labels
 
@@ -103,8 +103,8 @@ class Batch:
             "page": asked.page,
             "chosen": asked.chosen,
             "reasons": _reasons(asked.page),
-            "speaks_for": [_marked(one) for one in speaks_for],
-            "against": [_marked(one) for one in against],
+            "speaks_for": [_marked(one, asked.page) for one in speaks_for],
+            "against": [_marked(one, asked.page) for one in against],
             "opening": opening,
         }
 
@@ -126,14 +126,14 @@ class Batches:
 
 
 def _reasons(page: Candidate) -> list[tuple[str, float]]:
-    return [*page.why.items()][:_REASONS]
+    return [(plain(reason), weight) for reason, weight in [*page.why.items()][:_REASONS]]
 
 
-def _marked(passage: Passage) -> list[tuple[str, str]]:
+def _marked(passage: Passage, page: Candidate) -> list[tuple[str, str]]:
     """A passage in pieces, each with "for", "against" or nothing: how it moved the relevance."""
     return [
-        (text, "for" if effect > 0 else "against" if effect < 0 else "")
-        for text, effect in parts(printable(passage.text), passage.words)
+        (part.text, "for" if part.effect > 0 else "against" if part.effect < 0 else "")
+        for part in marked(printable(passage.text), passage.words, page.why)
     ]
 
 

@@ -9,7 +9,7 @@ from lycosa import config, remote
 from lycosa.console.jobs import Jobs
 from lycosa.errors import BadInput
 
-STATES = ("new", "starting", "crawling", "paused", "ended", "interrupted", "broken")
+STATES = ("new", "starting", "judging", "crawling", "paused", "ended", "interrupted", "broken")
 
 
 class Overview(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Overview(Struct, frozen=True):
 
     @property
     def is_active(self) -> bool:
-        return self.state in ("starting", "crawling", "paused")
+        return self.state in ("starting", "judging", "crawling", "paused")
 
 
 def overview(name: str, folder: Path, jobs: Jobs) -> Overview:
@@ -62,6 +62,8 @@ def _state(folder: Path, found: dict[str, Any], jobs: Jobs) -> tuple[str, str]:
         if not found or found.get("ended"):  # of an earlier run
             return "crawling", "started just now"
         return "paused" if found.get("paused") else "crawling", found.get("status") or "fetching pages"
+    if jobs.is_judging(folder):
+        return "judging", "judging all stored pages again"
     if jobs.is_active(folder):
         return "starting", "starting"
     if problem := jobs.problem(folder):

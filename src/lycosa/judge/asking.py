@@ -4,8 +4,9 @@ The random ones are sampled first, from the pages called relevant, so that the s
 that the person confirms estimates the precision of the crawl.
 """
 
+import heapq
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from lycosa.judge.correction import boundary
 from lycosa.store.labels import Judged, simhashes
 
 NEAR_BITS = 3  # near duplicates differ in at most this many bits
+_FIRST = 200  # pages sorted before the others
 _ALL_BITS = (1 << 64) - 1
 
 
@@ -28,13 +30,26 @@ def choose(pages: Sequence[Judged], labelled: Collection[str], count: int, seed:
     left = [page for page in pages if page.url not in labelled]
     asked = _Asked(simhashes(pages, labelled))
     middle = _line(pages)
-    relevant = [page for page in left if page.on_topic]
-    random.Random(seed).shuffle(relevant)
-    drawn = asked.take(relevant, count // 4)
-    best = asked.take(sorted(left, key=lambda page: -page.relevance), count // 4)
-    unsure = sorted(left, key=lambda page: abs(page.relevance - middle))
-    uncertain = asked.take(unsure, count - len(drawn) - len(best))
+    drawn = asked.take(_shuffled([page for page in left if page.on_topic], random.Random(seed)), count // 4)
+    best = asked.take(_ordered(left, lambda page: -page.relevance), count // 4)
+    uncertain = asked.take(_ordered(left, lambda page: abs(page.relevance - middle)), count - len(drawn) - len(best))
     return [*_mixed(uncertain, best, drawn)]
+
+
+def _shuffled(pages: list[Judged], chance: random.Random) -> Iterator[Judged]:
+    """In random order. Only a few are taken, of perhaps a hundred thousand, so the rest is not shuffled."""
+    for place in range(len(pages)):
+        other = chance.randrange(place, len(pages))
+        pages[place], pages[other] = pages[other], pages[place]
+        yield pages[place]
+
+
+def _ordered(pages: Sequence[Judged], key: Callable[[Judged], float]) -> Iterator[Judged]:
+    """The smallest first; the rest is sorted only if the first ones do not suffice."""
+    first = heapq.nsmallest(_FIRST, pages, key)
+    yield from first
+    if len(first) == _FIRST:
+        yield from sorted(pages, key=key)[_FIRST:]
 
 
 def _line(pages: Sequence[Judged]) -> float:
@@ -50,7 +65,7 @@ class _Asked:
         self._hashes = list(before)
         self._urls: set[str] = set()
 
-    def take(self, pages: Sequence[Judged], number: int) -> list[Judged]:
+    def take(self, pages: Iterable[Judged], number: int) -> list[Judged]:
         taken: list[Judged] = []
         for page in pages:
             if len(taken) >= number:

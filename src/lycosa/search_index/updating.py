@@ -23,11 +23,12 @@ from lycosa.store.searchable import Searchable, relevant_rows
 from lycosa.urls import host
 
 NAME = "search-index"
-FORMAT = 1
+FORMAT = 2
 BATCH = 500  # pages between two commits: after each, what was added can be found
 MOST_TEXT = 200_000  # characters of a page that are indexed
 _HEAP_BYTES = 30_000_000
 _PAGES = "pages.json"
+_STEMMED = "en_stem"  # "dentist" finds "dentists"; other languages are searched as written but for English-like endings
 Report = Callable[[int, int], None]  # pages done, and pages to do
 
 
@@ -103,7 +104,7 @@ def schema(tantivy: Any) -> Any:
     builder.add_text_field("id", tokenizer_name="raw")  # what a page is deleted by: numbers do not work for that
     builder.add_unsigned_field("n", stored=True)
     for name in ("title", "text"):
-        builder.add_text_field(name, stored=True)
+        builder.add_text_field(name, stored=True, tokenizer_name=_STEMMED)
     for name in ("url", "host", "label", "given"):
         builder.add_text_field(name, stored=True, tokenizer_name="raw")
     builder.add_unsigned_field("at", stored=True, indexed=True, fast=True)
@@ -140,7 +141,7 @@ def _opened(tantivy: Any, where: Path) -> Any:
 
 
 def _read(where: Path) -> _Indexed:
-    """What the index holds; one that is damaged or of another format is deleted and made anew."""
+    """What the index holds; one that is damaged or of another format is deleted and built again."""
     try:
         found = msgspec.json.decode((where / _PAGES).read_bytes(), type=_Indexed)
         if found.format == FORMAT and load_tantivy().Index.exists(str(where)):

@@ -1,6 +1,6 @@
 """The queue by host: how many URLs wait at each, how good the best is, what the host has brought, when it is due."""
 
-from collections.abc import Iterator
+from collections import defaultdict
 
 from msgspec import Struct
 
@@ -10,12 +10,20 @@ from lycosa.store.known import hosts as known_hosts
 from lycosa.store.visited import IS_JUDGED, IS_RELEVANT
 from lycosa.types import Band
 
-CHUNK = 50_000  # rows read at once: in between, the crawl may tidy up its database
-_WAITING = "SELECT id, url, score, band, state FROM urls WHERE id > ? ORDER BY id LIMIT ?"
-_FETCHED = f"SELECT final_url, {IS_RELEVANT} FROM visits WHERE {IS_JUDGED}"
-_AT = (
+CHUNK = 100_000  # rows counted at once: in between, the crawl may tidy up its database
+_ORIGIN = "substr({url}, 1, 8 + instr(substr({url}, 9), '/'))"  # up to the slash after the host
+# Counted by SQLite, not row by row in Python: while it works, other threads of this process are not held up.
+_NEXT = "SELECT max(id) FROM (SELECT id FROM urls WHERE id > ? ORDER BY id LIMIT ?)"
+_WAITING = (
+    f"SELECT {_ORIGIN.format(url='url')}, count(*), max(score), sum(band = {Band.FIRST:d}), sum(band = {Band.LAST:d})"
+    f" FROM urls WHERE id > ? AND id <= ? AND state = {WAITING} GROUP BY 1"
+)
+_FETCHED = (
+    f"SELECT {_ORIGIN.format(url='final_url')}, count(*), sum({IS_RELEVANT}) FROM visits WHERE {IS_JUDGED} GROUP BY 1"
+)
+_AT = (  # "0" follows "/"
     f"SELECT id, url, anchor, score, band FROM urls WHERE state = {WAITING}"
-    " AND (substr(url, 1, ?) = ? OR substr(url, 1, ?) = ?)"
+    " AND ((url >= ? AND url < ?) OR (url >= ? AND url < ?))"
     " ORDER BY band DESC, score DESC, id LIMIT ?"
 )
 
@@ -55,20 +63,19 @@ class _Count:
 def queued_hosts(db: CrawlDb) -> list[QueuedHost]:
     """All hosts with queued URLs or judged pages, those with most queued URLs first. This reads every URL: with a
     million of them it takes a second or two."""
-    counts: dict[str, _Count] = {}
-    for url, score, band in _waiting(db):
-        name = url.split("/", 3)[2]
-        count = counts.get(name) or counts.setdefault(name, _Count())
-        count.waiting += 1
-        if count.best is None or score > count.best:
-            count.best = score
-        if band != 1:
-            count.first += band == Band.FIRST
-            count.last += band == Band.LAST
-    for url, relevant in db.execute(_FETCHED):
-        name = urls.host(url)
-        count = counts.get(name) or counts.setdefault(name, _Count())
-        count.pages += 1
+    counts: defaultdict[str, _Count] = defaultdict(_Count)
+    last = 0
+    while end := db.execute(_NEXT, (last, CHUNK)).fetchone()[0]:
+        for origin, waiting, best, first, behind in db.execute(_WAITING, (last, end)).fetchall():
+            count = counts[urls.host(origin)]
+            count.waiting += waiting
+            count.best = best if count.best is None else max(best, count.best)
+            count.first += first
+            count.last += behind
+        last = end
+    for origin, pages, relevant in db.execute(_FETCHED).fetchall():
+        count = counts[urls.host(origin)]
+        count.pages += pages
         count.relevant += relevant
     facts = {host.name: host for host in known_hosts(db)}
     found = [
@@ -90,12 +97,5 @@ def queued_hosts(db: CrawlDb) -> list[QueuedHost]:
 
 def best_queued(db: CrawlDb, host: str, most: int = 50) -> list[Queued]:
     """The best URLs that wait at a host."""
-    origins = (f"http://{host}/", f"https://{host}/")
-    return [Queued(*row) for row in db.execute(_AT, (len(origins[0]), origins[0], len(origins[1]), origins[1], most))]
-
-
-def _waiting(db: CrawlDb) -> Iterator[tuple[str, float, int]]:
-    last = 0
-    while rows := db.execute(_WAITING, (last, CHUNK)).fetchall():
-        last = rows[-1][0]
-        yield from ((url, score, band) for _, url, score, band, state in rows if state == WAITING)
+    ranges = [f"{scheme}://{host}{end}" for scheme in ("http", "https") for end in "/0"]
+    return [Queued(*row) for row in db.execute(_AT, (*ranges, most))]

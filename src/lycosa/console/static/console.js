@@ -19,6 +19,11 @@
   const reachable = () => document.querySelectorAll(".scroll").forEach((box) => {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex");
   });
+  // on a phone the list of views scrolls: show where we are
+  window.addEventListener("load", () => document.querySelectorAll("nav [aria-current]").forEach((link) => {
+    const bar = link.closest("ul");
+    bar.scrollLeft = link.offsetLeft - bar.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+  }));
   window.addEventListener("load", reachable);
   window.addEventListener("resize", reachable);
   document.addEventListener("htmx:afterSettle", reachable);
