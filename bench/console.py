@@ -178,6 +178,8 @@ def measure(folder: Path, browser: Browser, seconds: float) -> Window:
     time.sleep(seconds)
     after, share = remote.read_summary(folder), (browser.cpu_s() - console) / (time.monotonic() - began)
     pages, passed, used = (after[key] - before[key] for key in ("pages", "seconds", "cpu_s"))
+    if not pages or not passed:
+        raise SystemExit("bench: the crawl has fetched the whole web; take fewer rounds")
     return Window(pages / passed, 1000 * used / pages, share)
 
 

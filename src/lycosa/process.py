@@ -22,6 +22,22 @@ def prepare_process() -> None:
     gc.freeze()  # loaded modules stay in memory
 
 
+def give_way() -> None:
+    """Never interrupt another process, such as a crawl, but wait for a free core or for one's share of time."""
+    _schedule(0, "SCHED_BATCH")
+
+
+def as_usual(pid: int) -> None:
+    """For a process that was started by one that gives way: it inherits that."""
+    _schedule(pid, "SCHED_OTHER")
+
+
+def _schedule(pid: int, policy: str) -> None:
+    if hasattr(os, "sched_setscheduler"):  # not on every system
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(pid, getattr(os, policy), os.sched_param(0))
+
+
 def loop_runner() -> Callable[[Any], Any]:
     if os.name == "nt":
         return asyncio.run

@@ -12,6 +12,7 @@ from typing import Any
 from lycosa import control, summary
 from lycosa.control import Request, Unreachable
 from lycosa.errors import BadInput
+from lycosa.process import as_usual
 from lycosa.run import lock
 
 _CONNECT_S = 1.0
@@ -66,4 +67,6 @@ def start(folder: Path, options: Sequence[str], output: int, what: str = "crawl"
     """Run `lycosa crawl`, or another command, in a process session of its own: it goes on when the starter ends.
     `output` is the file descriptor that it prints to."""
     command = [sys.executable, "-m", "lycosa", what, *options, "--", str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    as_usual(process.pid)
+    return process

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lycosa.process import give_way
 from lycosa.types import BadInput
 
 Folders = Annotated[
@@ -59,4 +60,10 @@ def console(
     if not is_local:
         typer.echo("It is not encrypted: on a network you do not trust, put it behind a proxy with TLS.", err=True)
     typer.echo("Ctrl-C closes it; crawls go on.", err=True)
-    serve.serve(made, listening, (lambda: webbrowser.open(start)) if browser and is_local else lambda: False)
+
+    def begin() -> None:
+        if browser and is_local:
+            webbrowser.open(start)
+        give_way()  # a crawl that is being watched goes first; the browser does not inherit this
+
+    serve.serve(made, listening, begin)
