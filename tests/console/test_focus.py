@@ -106,7 +106,7 @@ def test_stored_pages_are_judged_again(console: TestClient, folder: Path) -> Non
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ({"focus": ["nowhere"]}, "'nowhere' is no concept of sky.ttl"),
+        ({"focus": ["nowhere"]}, "'nowhere' is not a concept of sky.ttl"),
         ({"focus": [], "weights": {"rest": 2}}, "Expected `float` <= 1.0"),
         ({"focus": [], "weights": {"other": 1}}, "unknown field `other`"),
         ({}, "missing required field `focus`"),

@@ -11,7 +11,7 @@ from lycosa.shards import shipping
 from lycosa.shards.objects import FolderObjects
 from lycosa.shards.shipping import Shipper, fetch_database, fetch_records, put_base, restore
 from lycosa.store.db import CrawlDb
-from lycosa.store.shard_ship import come_home
+from lycosa.store.shard_ship import move
 from lycosa.store.visits import VisitStore
 from lycosa.store.warc import WarcWriter
 from lycosa.types import Exchange
@@ -60,7 +60,7 @@ def objects(tmp_path: Path) -> FolderObjects:
 def state(objects: FolderObjects, folder: Path) -> tuple[set[str], list[str]]:
     """The pages that the database knows, and the answers in the WARC files."""
     folder.mkdir()
-    last, _ = come_home(fetch_database(objects, 0, folder))
+    last, _ = move(fetch_database(objects, 0, folder), is_away=False)
     fetch_records(objects, 0, folder, last)
     with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
         pages = {key for key, value in db.execute("SELECT key, value FROM meta") if value == "fetched"}

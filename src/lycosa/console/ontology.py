@@ -122,7 +122,7 @@ def checked_focus(names: Sequence[str], judge: Any) -> list[str]:
     for name in names:
         found = judge.concepts_.find(name)
         if len(found) != 1:
-            many = f"means {len(found)} concepts" if found else "is no concept"
+            many = f"means {len(found)} concepts" if found else "is not a concept"
             raise BadInput(f"focus: {name[:100]!r} {many} of {judge.concepts_.source}")
         ids[found[0]] = None
     return [*ids]

@@ -18,4 +18,4 @@ class Orders(Struct, frozen=True):
     is_successor: bool = False  # a predecessor may have contacted hosts that this shard knows nothing of
     store: str = ""  # on a cluster: where the state is kept
     cluster: str = ""  # and its address
-    place: int = 0  # which of its nodes, counted round and round
+    place: int = 0  # the number of its node, round robin

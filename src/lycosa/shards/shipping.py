@@ -22,7 +22,7 @@ import zstandard
 
 from lycosa.shards.objects import Objects
 from lycosa.store.db import CrawlDb
-from lycosa.store.shard_ship import LOG, keep_log, restart_log, send_away
+from lycosa.store.shard_ship import LOG, keep_log, move, restart_log
 from lycosa.store.warc import file_number
 
 SHIP_S = 2.0  # between two copies
@@ -163,7 +163,7 @@ def fetch_database(objects: Objects, shard: int, home: Path) -> Path:
 def restore(objects: Objects, shard: int, home: Path) -> None:
     """Fetch the state of a shard to a node. The WARC files from before stay where they are; the valid part of the last
     one ends at the last commit, whatever was stored of it later."""
-    name, end = send_away(fetch_database(objects, shard, home))
+    name, end = move(fetch_database(objects, shard, home), is_away=True)
     if name and objects.names(f"{shard}/warc/{name}"):
         objects.put(f"{shard}/warc/{name}/end", str(end).encode())
 

@@ -21,7 +21,7 @@ from lycosa.shards.lease import SUCCEED_S
 from lycosa.shards.objects import Objects, open_objects, require_writable
 from lycosa.shards.packing import put_folder
 from lycosa.shards.shipping import fetch_database, fetch_records, put_base
-from lycosa.store.shard_ship import come_home, cut_records, replace
+from lycosa.store.shard_ship import cut_records, move, replace
 from lycosa.store.shard_split import collapse
 
 
@@ -111,7 +111,7 @@ def _bring_shard(objects: Objects, shard: int, home: Path) -> None:
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
     database = fetch_database(objects, shard, new)
-    last, _ = come_home(database)
+    last, _ = move(database, is_away=False)
     collapse(database)
     (home / "warc").mkdir(exist_ok=True)
     fetch_records(objects, shard, home / "warc", last)

@@ -38,20 +38,12 @@ def cut_records(home: Path) -> None:
         writer.cut(*warc_end(db), db.get("warc_run"))
 
 
-def send_away(path: Path) -> tuple[str, int]:
-    """Prepare a copied database for a node that does not have the WARC files from before; return their end."""
+def move(path: Path, is_away: bool) -> tuple[str, int]:
+    """Prepare a copied database for a node that does not have the WARC files from before, or for the folder that has
+    all of them; return their end."""
     with closing(CrawlDb(path).open()) as db:
         end = warc_end(db)
-        db.put(AWAY, "1")
-        db.commit()
-    return end
-
-
-def come_home(path: Path) -> tuple[str, int]:
-    """Prepare a copied database for the folder that has all WARC files; return their end."""
-    with closing(CrawlDb(path).open()) as db:
-        end = warc_end(db)
-        db.put(AWAY, "")
+        db.put(AWAY, "1" if is_away else "")
         db.commit()
     return end
 
