@@ -5,6 +5,7 @@ import asyncio
 import itertools
 import os
 import signal
+import socket
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -164,6 +165,31 @@ def kill(*pids: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
+async def kill_and_wait(*pids: int) -> None:
+    """Kill processes, and wait until they have given up their ports."""
+    kill(*pids)
+    while any(is_running(pid) for pid in pids):
+        await asyncio.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def port_below_ephemeral() -> int:
+    """A free port for the head that no client is given: while the head is down, nodes that call it in vain would
+    otherwise be given its very port as their own end sooner or later, and it could not start again."""
+    first_ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in range(min(first_ephemeral, 32_768) - 1, 1_024, -1):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("0.0.0.0", port))
+            return port
+    raise AssertionError("no free port")
+
+
 def processes_of(node: Any) -> list[int]:
     own = [info.process.pid for infos in node.all_processes.values() for info in infos]
     return [pid for one in own if Path(f"/proc/{one}").exists() for pid in tree(one)]
@@ -173,7 +199,7 @@ def processes_of(node: Any) -> list[int]:
 def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args=NODE)
+    cluster = Cluster(initialize_head=True, head_node_args=NODE | {"gcs_server_port": port_below_ephemeral()})
     for _ in range(2):
         cluster.add_node(**NODE)
     yield cluster
@@ -237,7 +263,7 @@ async def test_the_head_killed_and_restarted(tmp_path: Path, cluster: Any) -> No
         ended = asyncio.ensure_future(crawl.finish())
         await until(ended, *(log.more(shard, 15) for shard in range(SHARDS)))
         port = int(cluster.address.rpartition(":")[2])
-        kill(*processes_of(cluster.head_node))
+        await kill_and_wait(*processes_of(cluster.head_node))
         cluster.head_node = None
         cluster.add_node(gcs_server_port=port, **NODE)
         await ended
