@@ -69,7 +69,7 @@ class DurableFrontier:
         self._table = UrlTable(UrlRows(db))
         self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
-        focus = chosen(settings.fetch, settings.limits)
+        focus = chosen(settings)
         fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
         self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
         self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left

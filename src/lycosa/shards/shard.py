@@ -1,6 +1,7 @@
 """One shard: an ordinary session, connected to the others through the hub."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,6 +63,7 @@ class Shard:
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
         self._tells_soon = False
+        self._committed = 0.0  # when the last commit was made, whoever asked for it
         self._tasks: list[asyncio.Task[None]] = []
 
     def join(self, session: Session) -> None:
@@ -91,7 +93,7 @@ class Shard:
             frontier.focus.join(self._routing.shards, self._tell_soon)
 
     def _make_quota(self, parts: Parts) -> Quota:
-        self._quota = ShardQuota(parts.config.limits, parts.totals)
+        self._quota = ShardQuota(parts.config.limits, parts.totals, self._tell_soon)
         return self._quota
 
     def _open(self) -> None:
@@ -99,6 +101,7 @@ class Shard:
         for part in self._shared.values():
             part.share()
         self._parts.db.before_commit.append(self._teach)  # before the outbox takes what is to be sent
+        self._parts.db.after_commit.append(self._note_commit)
         for mail in (self._outbox, self._inbox, self._claims):
             mail.open()
         if self._shipper:
@@ -283,15 +286,15 @@ class Shard:
 
     async def _tick(self) -> None:
         """Report where this shard stands, and commit what other shards wait for."""
-        committed = 0.0
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
             waits = self._outbox.has_letters() or not self._inbox.is_empty()
-            if waits and loop.time() - committed >= self._commit_s:
+            if waits and time.monotonic() - self._committed >= self._commit_s:
                 self._session.commit()
-                committed = loop.time()
             self._tell()
+
+    def _note_commit(self) -> None:
+        self._committed = time.monotonic()
 
     def _tell_soon(self) -> None:
         if not self._tells_soon:
