@@ -121,6 +121,34 @@ async def test_a_crawl_goes_on_with_more_shards_and_with_fewer(tmp_path: Path, s
     assert pages_of(opened(folder)) == pages_of(opened(peaceful))
 
 
+async def test_more_shards_than_sqlite_attaches_are_read_as_one(tmp_path: Path, seeds: list[str]) -> None:
+    """Twelve processes, of which some have no host at all."""
+    folder, alone = tmp_path / "crawl", write_folder(tmp_path / "alone", seeds, 1)
+    await output("crawl", str(alone))
+    for shards, pages in ((2, 40), (12, 80)):
+        await output("crawl", str(write_folder(folder, seeds, shards, pages)))
+    assert len(homes(folder)) == 12
+    with closing(opened(folder)) as db:
+        assert visited.tally(db).pages == 80
+        pages_80 = pages_of(db)
+        some = [page.url for page in labels.judged(db)][:3]
+        last = db.execute("SELECT url FROM visits WHERE error = '' ORDER BY n DESC LIMIT 1").fetchone()[0]
+    assert "no problems" in await output("check", str(folder))
+    assert f"└ {last}" in await output("why", str(folder), last)
+    assert len((await output("export", str(folder))).splitlines()) >= 80
+    offline.label(folder, dict.fromkeys(some, True), "import")
+    offline.apply_labels(folder)
+    with closing(opened(folder)) as db:
+        assert labels.answers(db) == dict.fromkeys(some, True)
+    shown = msgspec.json.decode(await output("show", str(folder), "--json"))
+    assert (shown["pages"], shown["labels"]["on_topic"]) == (80, 3)
+    await output("crawl", str(write_folder(folder, seeds, 2)))
+    assert len(homes(folder)) == 2
+    with closing(opened(folder)) as many, closing(opened(alone)) as one:
+        assert pages_80 < pages_of(many) == pages_of(one)
+        assert labels.answers(many) == dict.fromkeys(some, True)
+
+
 async def test_a_running_crawl_obeys_and_continues_after_a_signal(tmp_path: Path, seeds: list[str]) -> None:
     folder = write_folder(tmp_path / "crawl", seeds[:1], 2, delay_s=0.1)
     process = await lycosa("crawl", str(folder))
@@ -178,7 +206,7 @@ async def test_orders_and_labels_are_kept_for_all_shards(tmp_path: Path, seeds: 
 
 
 async def test_a_mistake_in_crawl_toml_is_one_line(tmp_path: Path, seeds: list[str]) -> None:
-    folder = write_folder(tmp_path / "crawl", seeds, 99)
+    folder = write_folder(tmp_path / "crawl", seeds, 65)
     process = await lycosa("crawl", str(folder))
     _, errors = await process.communicate()
     assert process.returncode == 2
