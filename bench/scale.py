@@ -1,6 +1,6 @@
 """What do shards bring, and what do they cost? Speed on the bench web, quality on recorded webs with labels.
 
-    python bench/scale.py speed                       # the bench web, 1 and 2 shards, loose and exact
+    python bench/scale.py speed                       # the bench web, 1 and 2 shards, each in two orders
     python bench/scale.py quality WEBS                # served over HTTP, `learned`, 1, 2 and 4 shards, exact
 
 Quality is the area under recall by pages, in the order of the requests; WEBS is a folder with the recorded webs.
@@ -8,6 +8,7 @@ Quality is the area under recall by pages, in the order of the requests; WEBS is
 
 import argparse
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -40,6 +41,7 @@ delay_factor = 0.0
 allow_private = true
 proxy = "{proxy}"
 """
+BUSY = "focus = 0.0\n"  # what order = "loose" means for a single process
 
 
 class Task(Struct, frozen=True):
@@ -128,16 +130,17 @@ def area(task: Task, address: str, shards: int, order: str) -> float:
 
 
 def speed(pages: int, counts: list[int], times: int) -> None:
+    """Each kind of crawl runs once more at the beginning: the web then has all of its pages at hand."""
     print("| shards | order | pages/s | CPU us/page | messages/page | bytes/page | peak MB |")
     print("|--:|---|--:|--:|--:|--:|--:|")
     site = web(10 * pages)
-    with served(site, 2_000) as port, TemporaryDirectory() as work:
-        seeds = site.seeds(port)
-        crawl(Path(work) / "warm", seeds, pages, 1, "loose")
-        for number in range(times):
+    with served(site, 4_000) as port, TemporaryDirectory() as work:
+        for number in range(times + 1):
             for shards in counts:
-                for order in ("loose", "exact") if shards > 1 else ("exact",):
-                    print(crawl(Path(work) / f"{shards} {order} {number}", seeds, pages, shards, order), flush=True)
+                for order in ("exact", "loose"):
+                    row = crawl(Path(work) / f"{shards} {order} {number}", site.seeds(port), pages, shards, order)
+                    if number:
+                        print(row, flush=True)
 
 
 def crawl(folder: Path, seeds: list[str], pages: int, shards: int, order: str) -> str:
@@ -152,20 +155,23 @@ def crawl(folder: Path, seeds: list[str], pages: int, shards: int, order: str) -
         delay_s=0.0,
         proxy="",
     )
-    (folder / "crawl.toml").write_text(text)
+    is_busy = shards == 1 and order == "loose"
+    (folder / "crawl.toml").write_text(text + BUSY * is_busy)
     cost = run([*LYCOSA, "crawl", str(folder), "--json"], folder / "out")
     summary = json.loads((folder / "summary.json").read_text())
+    shutil.rmtree(folder)
     found, crawled_s = summary["pages"], summary["seconds"]
     told = summary.get("messages", 0) / found, summary.get("message_bytes", 0) / found
     cells = f"{found / crawled_s:.0f} | {cost.cpu_s / found * 1e6:.0f} | {told[0]:.2f} | {told[1]:.0f}"
-    return f"| {shards} | {order} | {cells} | {summary['rss_mb']:.0f} |"
+    kind = {(1, "exact"): "", (1, "loose"): "`focus = 0`"}.get((shards, order), order)
+    return f"| {shards} | {kind} | {cells} | {summary['rss_mb']:.0f} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_subparsers(dest="what", required=True)
     fast = what.add_parser("speed")
-    fast.add_argument("--pages", type=int, default=4_000)
+    fast.add_argument("--pages", type=int, default=12_000)
     good = what.add_parser("quality")
     good.add_argument("webs", type=Path)
     good.add_argument("--only", nargs="*", default=[], choices=TASKS)
