@@ -97,8 +97,9 @@ async def test_shards_find_the_same_pages_links_and_duplicates_as_one_process(tm
     assert (summary["ended"], summary["shards"], summary["waiting"]) == ("frontier empty", 3, 0)
     assert "no problems" in await output("check", str(shards))
     assert f"└ {last}" in await output("why", str(shards), last)
-    rows = (await output("export", str(shards))).splitlines()
+    rows = [msgspec.json.decode(row) for row in (await output("export", str(shards), "--text")).splitlines()]
     assert len(rows) == tallies[0].pages + tallies[0].duplicates
+    assert all(row["text"] for row in rows), "the records of all shards can be read"
 
 
 async def test_a_crawl_goes_on_with_more_shards_and_with_fewer(tmp_path: Path, seeds: list[str]) -> None:
@@ -135,7 +136,9 @@ async def test_more_shards_than_sqlite_attaches_are_read_as_one(tmp_path: Path, 
         last = db.execute("SELECT url FROM visits WHERE error = '' ORDER BY n DESC LIMIT 1").fetchone()[0]
     assert "no problems" in await output("check", str(folder))
     assert f"└ {last}" in await output("why", str(folder), last)
-    assert len((await output("export", str(folder))).splitlines()) >= 80
+    rows = [msgspec.json.decode(row) for row in (await output("export", str(folder), "--text")).splitlines()]
+    assert len(rows) >= 80
+    assert all(row["text"] for row in rows)
     offline.label(folder, dict.fromkeys(some, True), "import")
     offline.apply_labels(folder)
     with closing(opened(folder)) as db:
