@@ -2,6 +2,7 @@
 
     python bench/scale.py speed                       # the bench web, 1 and 2 shards, each in two orders
     python bench/scale.py quality WEBS                # served over HTTP, `learned`, 1, 2 and 4 shards, exact
+    python bench/scale.py read                        # commands that read ten shards, and twelve
 
 Quality is the area under recall by pages, in the order of the requests; WEBS is a folder with the recorded webs.
 """
@@ -24,6 +25,7 @@ from msgspec import Struct
 
 from lycosa.lab.metrics import area_under_recall
 from lycosa.lab.webs import labels_of, open_web
+from lycosa.shards.layout import scatter
 from lycosa.store.db import CrawlDb
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]  # the command line of this very environment
@@ -167,6 +169,38 @@ def crawl(folder: Path, seeds: list[str], pages: int, shards: int, order: str) -
     return f"| {shards} | {kind} | {cells} | {summary['rss_mb']:.0f} |"
 
 
+def read(urls: int, counts: list[int]) -> None:
+    print("| shards | show s | why s | export s |")
+    print("|--:|--:|--:|--:|")
+    for shards in counts:
+        with TemporaryDirectory() as work:
+            folder = Path(work)
+            text = 'seeds = ["http://h1.example/"]\ntopic = { kind = "keywords", words = ["star"] }\n'
+            (folder / "crawl.toml").write_text(text)
+            store(folder, urls)
+            scatter(folder, shards)
+            commands = ["show"], ["why", address(urls // 100)], ["export"]
+            taken = [run([*LYCOSA, name, str(folder), *more], folder / "out").seconds for name, *more in commands]
+        print(f"| {shards} | {' | '.join(f'{seconds:.1f}' for seconds in taken)} |", flush=True)
+
+
+def address(number: int) -> str:
+    return f"http://h{number % 5_000}.example/some/path/page{number}.html"
+
+
+def store(folder: Path, urls: int) -> None:
+    """A crawl that knows this many URLs, and has fetched a tenth of them."""
+    known = ((n, address(n), n // 10, "an anchor", 3, n / urls, int(n <= urls // 10), 1, 0) for n in range(1, urls + 1))
+    fetched = ((n, address(n), address(n), 1e9 + n, f"digest {n}") for n in range(1, urls // 10 + 1))
+    columns = "n, url, final_url, fetched_at, digest, on_topic, relevance, seconds, depth, bytes, status"
+    texts = "error, detail, duplicate_of, warc, label, title, language, why, content_type, source, anchor"
+    with closing(CrawlDb(folder / "crawl.db").open()) as db:
+        db.executemany("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", known)
+        values = "?, ?, ?, ?, ?, 0, 0.5, 0.1, 1, 20000, 200" + ", ''" * 11
+        db.executemany(f"INSERT INTO visits ({columns}, {texts}) VALUES ({values})", fetched)
+        db.commit()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_subparsers(dest="what", required=True)
@@ -176,11 +210,15 @@ def main() -> None:
     good.add_argument("webs", type=Path)
     good.add_argument("--only", nargs="*", default=[], choices=TASKS)
     good.add_argument("--order", default="exact")
-    for one, counts in ((fast, [1, 2]), (good, [1, 2, 4])):
+    readers = what.add_parser("read")
+    readers.add_argument("--urls", type=int, default=1_000_000)
+    for one, counts in ((fast, [1, 2]), (good, [1, 2, 4]), (readers, [10, 12])):
         one.add_argument("--shards", type=int, nargs="+", default=counts)
         one.add_argument("--times", type=int, default=1)
     given = parser.parse_args()
-    if given.what == "speed":
+    if given.what == "read":
+        read(given.urls, given.shards)
+    elif given.what == "speed":
         speed(given.pages, given.shards, given.times)
     else:
         quality(given.webs, given.shards, given.times, given.only, given.order)

@@ -173,24 +173,13 @@ async def test_the_order_survives_a_restart(clock: Any, tmp_path: Any) -> None:
     assert {url for _, url in before + fetched} <= set(GOOD)
 
 
-def default_focus(**sections: Any) -> float:
-    return focus.chosen(config.Config(**sections))
-
-
 def test_where_only_time_is_limited_pages_cost_nothing() -> None:
-    assert default_focus() == focus.FOCUSED
-    assert default_focus(limits=config.Limits(pages=0)) == focus.FOCUSED
-    assert default_focus(limits=config.Limits(pages=0, seconds=60.0)) == 0.0
-    assert default_focus(limits=config.Limits(pages=10, seconds=60.0)) == focus.FOCUSED
-    assert default_focus(fetch=config.Fetch(focus=0.5), limits=config.Limits(pages=0, seconds=60.0)) == 0.5
-
-
-def test_shards_in_loose_order_do_not_wait_unless_told_to() -> None:
-    loose = config.Run(shards=2, order="loose")
-    assert default_focus(run=loose) == 0.0
-    assert default_focus(run=loose, fetch=config.Fetch(focus=0.5)) == 0.5
-    assert default_focus(run=config.Run(shards=2, order="exact")) == focus.FOCUSED
-    assert default_focus(run=config.Run(shards=1, order="loose")) == focus.FOCUSED
+    fetch = config.Fetch()
+    assert focus.chosen(fetch, config.Limits()) == focus.FOCUSED
+    assert focus.chosen(fetch, config.Limits(pages=0)) == focus.FOCUSED
+    assert focus.chosen(fetch, config.Limits(pages=0, seconds=60.0)) == 0.0
+    assert focus.chosen(fetch, config.Limits(pages=10, seconds=60.0)) == focus.FOCUSED
+    assert focus.chosen(config.Fetch(focus=0.5), config.Limits(pages=0, seconds=60.0)) == 0.5
 
 
 async def test_the_outlook_says_who_is_held_back(clock: Any) -> None:

@@ -52,9 +52,7 @@ def read(folder: Path) -> Iterator[tuple[str, list[Any]]]:
     with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
         for table, columns in TABLES.items():
             yield table, sorted(db.execute(f"SELECT {columns} FROM {table}").fetchall())
-        yield "sources", sorted(
-            db.execute("SELECT u.url, s.url FROM urls u JOIN urls s ON s.id = u.source").fetchall()
-        )
+        yield "sources", sorted(db.execute("SELECT u.url, s.url FROM urls u JOIN urls s ON s.id = u.source").fetchall())
         yield "answers", [labels.answers(db)]
         yield "excluded", [db.get("excluded")]
 

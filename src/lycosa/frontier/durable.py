@@ -69,7 +69,7 @@ class DurableFrontier:
         self._table = UrlTable(UrlRows(db))
         self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
-        focus = chosen(settings)
+        focus = chosen(settings.fetch, settings.limits)
         fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
         self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
         self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
@@ -142,10 +142,10 @@ class DurableFrontier:
             host.pages += not reply.error
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
                 host.closed = host.closed or FULL
-        self.hosts.rest(host, reply, now)
-        self.focus.ended(host, reply.seconds, now)
+        if was_busy := not self.changes.has_rested(reply.link.url):
+            self._places.rest(host, reply, now)
         self._rests.write(host)
-        if host.closed:
+        if host.closed and was_busy:
             self._places.close(host, now)
         self.turns += 1
         if host.due_at - now > delay_s + UNSAVED_S:

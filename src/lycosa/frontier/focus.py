@@ -21,13 +21,11 @@ PATIENCE_S = 15.0  # a host that rests longer does not make others wait
 SLOW_S = 5.0  # nor does one that takes longer to respond
 
 
-def chosen(settings: config.Config) -> float:
-    """The default focus. Where only time is limited, pages cost nothing; and shards in loose order never wait."""
-    limits, run = settings.limits, settings.run
-    if settings.fetch.focus is not None:
-        return settings.fetch.focus
-    only_time = limits.seconds and not (limits.pages or limits.relevant or limits.recall)
-    return 0.0 if only_time or (run.shards != 1 and run.order == "loose") else FOCUSED
+def chosen(fetch: config.Fetch, limits: config.Limits) -> float:
+    """The default focus: where only time is limited, pages cost nothing."""
+    if fetch.focus is not None:
+        return fetch.focus
+    return 0.0 if limits.seconds and not (limits.pages or limits.relevant or limits.recall) else FOCUSED
 
 
 class Focus:

@@ -43,7 +43,7 @@ from lycosa.shards.routing import Routing
 from lycosa.shards.shipping import SHIP_S, Shipper
 from lycosa.shards.wire import Wire, each
 from lycosa.store.shard_views import REFERENCE
-from lycosa.types import Acts, Band, Link, Opens, Origin, Visit
+from lycosa.types import Acts, Band, Link, Opens, Origin, Reply, Visit
 
 TICK_S = 0.05  # between two looks at where this shard stands; for an exact order it is told after each visit as well
 COMMIT_S = {"exact": 0.05, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
@@ -181,7 +181,12 @@ class Shard:
         share = len(links) / len(visit.page.links) if self._shares_cash else 1.0
         return replace(visit, page=replace(visit.page, links=links), score=visit.score * share)
 
-    async def first_url(self, digest: str, url: str) -> str:
+    async def first_url(self, digest: str, reply: Reply) -> str:
+        """Ask the shard that decides. Meanwhile the host rests, and may be contacted again, unless this page may turn out
+        to be the last one it is allowed."""
+        url, frontier = reply.link.url, self._parts.frontier
+        if self._routing.decides(digest) != self._routing.me and not frontier.scope.rules.max_pages_per_host:
+            frontier.changes.rest(frontier.leases[url][1], reply)
         return await self._claims.first_url(digest, url)
 
     def write(self, visit: Visit) -> None:
