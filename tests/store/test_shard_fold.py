@@ -34,8 +34,8 @@ def folder(tmp_path: Path) -> Path:
             source = number // 2
             db.execute("INSERT INTO urls VALUES (?, ?, ?, 'anchor', 1, 0.5, 1, 1, 0)", (number, url, source))
             db.execute(
-                "INSERT INTO visits (n, url, final_url, error, fetched_at, title, warc, warc_offset, duplicate_of, digest)"
-                " VALUES (?, ?, ?, '', ?, 'title', 'a.warc.gz', 0, '', ?)",
+                "INSERT INTO visits (n, url, final_url, error, fetched_at, title, warc, duplicate_of, digest)"
+                " VALUES (?, ?, ?, '', ?, 'title', 'a.warc.gz', '', ?)",
                 (number, url, url, float(number), f"digest {number}"),
             )
             db.execute("INSERT INTO hosts VALUES (?, 0, 0, 0, 1, '')", (f"host{number}.example",))

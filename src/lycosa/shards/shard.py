@@ -182,8 +182,8 @@ class Shard:
         return replace(visit, page=replace(visit.page, links=links), score=visit.score * share)
 
     async def first_url(self, digest: str, reply: Reply) -> str:
-        """Ask the shard that decides. Meanwhile the host rests, and may be contacted again, unless this page may turn out
-        to be the last one it is allowed."""
+        """Ask the shard that decides. Meanwhile the host rests, and may be contacted again, unless this page may turn
+        out to be the last one it is allowed."""
         url, frontier = reply.link.url, self._parts.frontier
         if self._routing.decides(digest) != self._routing.me and not frontier.scope.rules.max_pages_per_host:
             frontier.changes.rest(frontier.leases[url][1], reply)
