@@ -1,7 +1,7 @@
 """Reads more shards than SQLite attaches databases: copies what a query needs into temporary tables.
 
-Each table is copied when a query first mentions it, one shard after the other: a reader sees it as it was at that moment.
-Most commands need few of the tables, and read those from beginning to end anyway.
+Each table is copied when a query first mentions it, one shard after the other: a reader sees it as it was then. Most
+commands need few of the tables, and read those from beginning to end anyway.
 """
 
 import re
