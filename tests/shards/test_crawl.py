@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -223,3 +224,11 @@ async def test_a_file_of_seeds_is_read_beside_crawl_toml(tmp_path: Path, seeds: 
     await output("crawl", str(folder), "--set", "seeds=seeds.txt")
     with closing(opened(folder)) as db:
         assert visited.tally(db).pages == 5
+
+
+async def test_no_host_exceeds_its_number_of_pages(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds, 2)
+    await output("crawl", str(folder), "--set", "scope.max_pages_per_host=4")
+    with closing(opened(folder)) as db:
+        pages = Counter(url.split("/")[2] for url in pages_of(db))
+    assert set(pages.values()) == {4}
