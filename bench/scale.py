@@ -1,6 +1,6 @@
 """What do shards bring, and what do they cost? Speed on the bench web, quality on recorded webs with labels.
 
-    python bench/scale.py speed                       # the bench web, 1 and 2 shards, each in two orders
+    python bench/scale.py speed                       # the bench web, 1 and 2 shards, loose and exact
     python bench/scale.py quality WEBS                # served over HTTP, `learned`, 1, 2 and 4 shards, exact
     python bench/scale.py read                        # commands that read ten shards, and twelve
 
@@ -43,7 +43,6 @@ delay_factor = 0.0
 allow_private = true
 proxy = "{proxy}"
 """
-BUSY = "focus = 0.0\n"  # what order = "loose" means for a single process
 
 
 class Task(Struct, frozen=True):
@@ -139,7 +138,7 @@ def speed(pages: int, counts: list[int], times: int) -> None:
     with served(site, 4_000) as port, TemporaryDirectory() as work:
         for number in range(times + 1):
             for shards in counts:
-                for order in ("exact", "loose"):
+                for order in ("loose", "exact") if shards > 1 else ("",):
                     row = crawl(Path(work) / f"{shards} {order} {number}", site.seeds(port), pages, shards, order)
                     if number:
                         print(row, flush=True)
@@ -153,20 +152,18 @@ def crawl(folder: Path, seeds: list[str], pages: int, shards: int, order: str) -
         strategy="best-first",
         pages=pages,
         shards=shards,
-        order=order,
+        order=order or "exact",
         delay_s=0.0,
         proxy="",
     )
-    is_busy = shards == 1 and order == "loose"
-    (folder / "crawl.toml").write_text(text + BUSY * is_busy)
+    (folder / "crawl.toml").write_text(text)
     cost = run([*LYCOSA, "crawl", str(folder), "--json"], folder / "out")
     summary = json.loads((folder / "summary.json").read_text())
     shutil.rmtree(folder)
     found, crawled_s = summary["pages"], summary["seconds"]
     told = summary.get("messages", 0) / found, summary.get("message_bytes", 0) / found
     cells = f"{found / crawled_s:.0f} | {cost.cpu_s / found * 1e6:.0f} | {told[0]:.2f} | {told[1]:.0f}"
-    kind = {(1, "exact"): "", (1, "loose"): "`focus = 0`"}.get((shards, order), order)
-    return f"| {shards} | {kind} | {cells} | {summary['rss_mb']:.0f} |"
+    return f"| {shards} | {order} | {cells} | {summary['rss_mb']:.0f} |"
 
 
 def read(urls: int, counts: list[int]) -> None:
@@ -214,6 +211,7 @@ def main() -> None:
     readers.add_argument("--urls", type=int, default=1_000_000)
     for one, counts in ((fast, [1, 2]), (good, [1, 2, 4]), (readers, [10, 12])):
         one.add_argument("--shards", type=int, nargs="+", default=counts)
+    for one in (fast, good):
         one.add_argument("--times", type=int, default=1)
     given = parser.parse_args()
     if given.what == "read":
