@@ -50,7 +50,7 @@ def make(kind: str, target: str, named: Named) -> Any:
     judge = Examples(".", target=[target]) if kind == "examples" else Taxonomy(".", [target], min_pages=1)
     with TemporaryDirectory() as folder:
         judge.prepare(Path(folder), lambda path: named)
-    judge.source_ = Path(), lambda path: named
+    judge.set_source(Path(), lambda path: named)
     return judge
 
 

@@ -49,6 +49,10 @@ class Examples:
         found = load_or_train(self, folder, read)
         self._check(found.labels)
         self.use(found)
+        self.set_source(folder, read)
+
+    def set_source(self, folder: Path, read: ReadPages) -> None:
+        """Say where the training pages are."""
         self.source_ = folder, read
 
     def given(self) -> list[GivenPage]:
