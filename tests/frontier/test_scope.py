@@ -56,6 +56,9 @@ def test_depth() -> None:
         ("http://h/a.pdf", "suffix"),
         ("http://h/a.PDF", "suffix"),
         ("http://h/a.tar.gz", "suffix"),
+        ("http://h/a.pdf?as=.html", "suffix"),
+        ("http://h/a.html?of=a.pdf", ""),
+        ("http://h/a.php", ""),
         ("http://h/a.html", ""),
         ("http://h/a.xhtml", ""),
         ("http://h/pdf", ""),
@@ -71,6 +74,7 @@ def test_files_that_are_no_pages_are_known_by_the_end_of_their_path(url: str, re
     assert scope().refuses(url) == refusal
     assert scope(skip_suffixes=[]).refuses(url) == ""
     assert scope(skip_suffixes=[".html"]).refuses("http://h/a.HTML") == "suffix"
+    assert scope(skip_suffixes=["html"]).refuses("http://h/a.html") == "suffix"
 
 
 def test_traps() -> None:

@@ -1,6 +1,7 @@
 """The strategy that learns: where it starts, what moves it, what it forgets, and what survives."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +17,11 @@ from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
 from lycosa.store.db import CrawlDb
-from lycosa.strategy.learned import CALLED, HEARD, MOST_CREDIT, SOURCES, Learned
+from lycosa.strategy.learned import CALLED, HEARD, MOST_CREDIT, Learned
 from lycosa.strategy.learned_report import learned
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.link_words import LinkWords
+from lycosa.strategy.links import SOURCES
 from lycosa.strategy.reasons import HELD_BACK, IN_WORDS, START
 from lycosa.strategy.rule_base import RuleBase, save
 from lycosa.types import BadInput, Exchange, Explanation, Link, Page, Reply, Scored, Verdict, Visit
@@ -47,10 +49,12 @@ class Numbers(dict[str, int]):
 
 
 NUMBERS = Numbers()
+SCORES: dict[int, float] = defaultdict(float)  # of queued URLs: zero, so that every new score is another one
 
 
 def connected(strategy: Learned, db: CrawlDb | None, refuses: Any = lambda url, depth: "") -> Learned:
     view = SimpleNamespace(notes=db, refuses=refuses, number=NUMBERS.__getitem__, waits=lambda number: True)
+    view.scores = lambda: SCORES
     strategy.connect(view)
     return strategy
 
@@ -401,6 +405,28 @@ def test_a_part_of_a_host_that_brought_nothing_is_left_for_others() -> None:
         turn(strategy, page(f"http://a.example/~bob/{number}", [], GOOD, HOME))
     ann, bob, cat = (worth(strategy, f"http://a.example/~{name}/2") for name in ("ann", "bob", "cat"))
     assert ann < cat == bob  # one target does not make a part of a host full of them
+
+
+def test_a_link_stays_where_it_is_queued_unless_its_score_has_changed_noticeably() -> None:
+    strategy = make(explore=0)
+    turn(strategy, page(HOME, kids("x", 6)))
+    strategy.learn(page(kids("x", 6)[0], [], BAD, HOME))
+    left = kids("x", 6)[1:]
+    now = {url: worth(strategy, url) for url in left}
+    queued = {
+        NUMBERS[url]: now[url] * (1 + change) for url, change in zip(left, (0.0, 0.04, -0.04, 0.1, -0.1), strict=True)
+    }
+    strategy.scores_ = lambda: queued
+    assert renew(strategy) == {url: now[url] for url in left[3:]}
+
+
+def test_links_are_not_scored_twice_in_one_visit() -> None:
+    strategy = make(explore=0)
+    strategy.learn(page(HOME, kids("x", 3)))
+    strategy.score(page(HOME, kids("x", 3)))
+    assert renew(strategy) == {}  # it is this page's turn, but nothing was learned since
+    strategy.learn(page("http://b.example/", []))
+    assert [*renew(strategy)] == kids("x", 3)
 
 
 def look_around(strategy: Learned, verdict: Verdict = BAD) -> dict[str, float]:

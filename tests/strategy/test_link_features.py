@@ -113,15 +113,30 @@ def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
     a, b, c = 1, 2, 3
     surplus.tallies |= {a: Tally(3, 10), c: Tally(1, 2)}
     surplus.start(0.1)
-    assert (surplus[a], surplus[b]) == (Tally(3, 10).surplus(0.1), 0.0)
+    assert (surplus[a], surplus[b]) == (Tally(3, 10).surplus(surplus.rate), 0.0)
     surplus.count(a, 1.0)
     surplus.count(b, 0.0)
     surplus.start(0.1)
-    assert (surplus[a], surplus[b]) == (Tally(4, 11).surplus(0.1), Tally(0, 1).surplus(0.1))
-    assert surplus[c] == Tally(1, 2).surplus(0.1)
+    assert (surplus[a], surplus[b]) == (Tally(4, 11).surplus(surplus.rate), Tally(0, 1).surplus(surplus.rate))
+    assert surplus[c] == Tally(1, 2).surplus(surplus.rate)
     surplus.start(0.2)
-    assert (surplus[a], surplus[b]) == (Tally(4, 11).surplus(0.2), Tally(0, 1).surplus(0.2))
-    assert surplus[c] == Tally(1, 2).surplus(0.2)
+    assert (surplus[a], surplus[b]) == (Tally(4, 11).surplus(surplus.rate), Tally(0, 1).surplus(surplus.rate))
+    assert surplus[c] == Tally(1, 2).surplus(surplus.rate)
+
+
+def test_a_rate_is_rounded_up_by_one_percent_at_most_so_that_small_changes_keep_what_is_known() -> None:
+    surplus = Surpluses()
+    surplus.tallies[1] = Tally(3, 10)
+    for rate in (0.0001, 0.0501, 0.1, 0.5, 0.99):
+        surplus.start(rate)
+        assert rate <= surplus.rate <= 1.0101 * rate
+        assert surplus[1] == Tally(3, 10).surplus(surplus.rate)
+    surplus.start(0.1)
+    surplus[1]
+    surplus.start(0.10001)
+    assert 1 in surplus
+    surplus.start(0.102)
+    assert 1 not in surplus
 
 
 def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:
@@ -130,10 +145,10 @@ def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:
     surplus.tallies[a] = Tally(3, 10)
     surplus.start(0.1)
     for number in range(MOST_KEYS + 10):
-        assert (surplus[a], surplus[number]) == (Tally(3, 10).surplus(0.1), 0.0)
+        assert (surplus[a], surplus[number]) == (Tally(3, 10).surplus(surplus.rate), 0.0)
     assert len(surplus) < 20
     surplus.start(0.2)
-    assert surplus[a] == Tally(3, 10).surplus(0.2)
+    assert surplus[a] == Tally(3, 10).surplus(surplus.rate)
 
 
 @pytest.mark.parametrize(

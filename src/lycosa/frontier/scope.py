@@ -6,6 +6,8 @@ from collections import Counter
 from lycosa import config, urls
 from lycosa.errors import ConfigError
 
+_PAGES = ("html", "htm", "php")  # most names with a dot end like this
+
 
 class Scope:
     """Returns the reason why a URL may not be fetched; empty if it may."""
@@ -19,6 +21,7 @@ class Scope:
         self._queries: Counter[int] = Counter()
         # these checks suffice for most URLs of most crawls
         self._suffixes = frozenset(suffix.lower().lstrip(".") for suffix in rules.skip_suffixes)
+        self._pages = tuple(f".{suffix}" for suffix in _PAGES if suffix not in self._suffixes)
         if rules.sitemaps:
             self._suffixes -= {"gz"}  # sitemaps are usually compressed
         self._is_open = not (rules.domains or rules.hosts or rules.exclude)
@@ -33,7 +36,7 @@ class Scope:
     def refuses(self, url: str, depth: int = 0) -> str:
         """Why a URL is refused, whether a link, a seed or a redirect; empty if it is not."""
         rules = self.rules
-        if "." in url[-7:] and self._is_file(url):
+        if "." in url[-7:] and ("?" in url or not url.endswith(self._pages)) and self._is_file(url):
             return "suffix"
         if self._is_open and depth <= self._most_depth and url.count("/") <= self._few_slashes:
             return "" if len(url) <= rules.max_url_length else "trap-length"

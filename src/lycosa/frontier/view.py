@@ -3,7 +3,7 @@
 from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import UrlTable
@@ -16,14 +16,9 @@ class FrontierView:
 
     def __init__(self, table: UrlTable, scope: Scope, notes: CrawlDb) -> None:
         self.notes = notes
+        self.refuses: Callable[[str, int], str] = scope.refuses  # for every link of every page: no call in between
+        self.number: Callable[[str], int] = table.number
         self._table = table
-        self._scope = scope
-
-    def refuses(self, url: str, depth: int) -> str:
-        return self._scope.refuses(url, depth)
-
-    def number(self, url: str) -> int:
-        return self._table.number(url)
 
     def waits(self, number: int) -> bool:
         return self._table.states[number] == WAITING

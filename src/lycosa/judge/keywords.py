@@ -181,23 +181,23 @@ class Keywords:
                 found.append((one.url, verdict))
         return found
 
-    def relevance_of(self, words: Sequence[str], telling: set[str] | None = None) -> float:
+    def relevance_of(self, words: Sequence[str]) -> float:
         """Estimate from a few words, an anchor or the words around it, the relevance of the page behind the link."""
-        mentions = self._in_text(words, telling)
-        if not mentions:
-            return 0.0
-        weight = [1 / (1 + common) for common in self.common_]
-        root = sqrt(sum(weight)) if self.model == "bm25" else sum(weight)
-        evidence = {
-            place: weight[place] / root * self._worth(times) for place, times in mentions.items() if place < len(weight)
-        }
-        for_it = _any_of(evidence)[0] if self.model == "bm25" else sum(evidence.values())
-        return for_it * (1 - self._against(mentions)[0])
+        return self.relevances_of([words])[0]
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         """Like `relevance_of`, for all links of a page: a single check rules out most, which have none of the words."""
         telling = self.phrases_.among(set().union(*many))
-        return [0.0 if telling.isdisjoint(words) else self.relevance_of(words, telling) for words in many]
+        weight = [1 / (1 + common) for common in self.common_]
+        shares = [one / (sqrt(sum(weight)) if self.model == "bm25" else sum(weight)) for one in weight]
+        return [0.0 if telling.isdisjoint(words) else self._of_few(words, telling, shares) for words in many]
+
+    def _of_few(self, words: Sequence[str], telling: set[str], shares: Sequence[float]) -> float:
+        mentions = self._in_text(words, telling)
+        wanted = [(place, times) for place, times in mentions.items() if place < len(shares)]
+        evidence = {place: shares[place] * self._worth(times) for place, times in wanted}
+        for_it = _any_of(evidence)[0] if self.model == "bm25" else sum(evidence.values())
+        return for_it * (1 - self._against(mentions)[0]) if for_it else 0.0
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """Return the wanted terms with their weights, and the unwanted ones."""

@@ -52,9 +52,10 @@ class Phrases:
         if not hits:
             return {}
         codes = [*map(self._codes.get, text)] if self._longer or len(hits) > _FEW else []  # None: in no phrase
-        tally = Counter(filter(None, codes)) if codes else Counter[int]()
+        tally: dict[int, int] = Counter(filter(None, codes)) if codes else {}
         for word in sorted(hits) if not codes else ():  # sums over the result must not depend on the order of a set
-            tally[self._codes[word]] += text.count(word)
+            code = self._codes[word]
+            tally[code] = tally.get(code, 0) + text.count(word)
         found: dict[int, int] = {}
         for code, times in tally.items():
             if code in self._single:

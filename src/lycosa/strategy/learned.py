@@ -22,13 +22,12 @@ from lycosa import urls
 from lycosa.strategy.class_rules import ClassRules
 from lycosa.strategy.evidence import LEAST_CASH, Gathering
 from lycosa.strategy.learned_lessons import LearnedTogether, Lessons
-from lycosa.strategy.link_features import BIAS, PRIOR, SPOT, YIELD, Scale, Surpluses, Tally
-from lycosa.strategy.links import SOURCES, Finds
-from lycosa.strategy.memory import Candidate, Memory
-from lycosa.strategy.online_logistic import OTHER_VERSION, Weights
+from lycosa.strategy.link_features import BIAS, PRIOR, YIELD, Scale, Surpluses, Tally
+from lycosa.strategy.link_reading import LinkReader
+from lycosa.strategy.memory import Memory
+from lycosa.strategy.online_logistic import OTHER_VERSION, Weighed, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
 from lycosa.strategy.sources import Source
-from lycosa.strategy.url_features import counted_words
 from lycosa.types import (
     NOTHING,
     BadInput,
@@ -36,24 +35,21 @@ from lycosa.types import (
     Explanation,
     Notebook,
     Notes,
-    Page,
     Revised,
     Scored,
     TextRelevance,
     Verdict,
     View,
     Visit,
-    text_relevances,
 )
 
 CALLED = 18  # links per page, best words first, that get their full score; the others follow as these are fetched
-READ = 8  # links per page, best words first, whose surrounding words are judged too
-UNKNOWN = -1.0  # relevance of words that were not judged
 ENOUGH = 2.0  # relevant pages before weights are learned: until then there are only failures to learn from
 ANCESTORS = 3  # links up the path to a page share in its outcome, so that a crawl can tunnel through irrelevant pages
 MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred pages must not make its neighbours lists too
 NOTICEABLE = 0.1  # change in the outcome of a page that has links rescored at once; others wait for their turn
 HEARD = 20  # pages per visit whose links are rescored because verdicts were revised: a judge may revise hundreds
+SLIGHT = 0.05  # change of a score, relative to it, that leaves a link where it is queued
 MOST_CASH = 1e6  # keeps cash in range along a long chain of relevant pages
 
 
@@ -67,10 +63,10 @@ class Learned(LearnedTogether):
     without: list[str] = field(default_factory=list)  # kinds of evidence to leave out
     seed: int = 0  # of the random numbers that decide what is tried first
 
-    judge_: Any = field(init=False, repr=False, default=None)
+    reader_: Any = field(init=False, repr=False, default=None)  # reads the links of a page
     db_: Any = field(init=False, repr=False, default=None)
-    refuses_: Callable[[str, int], str] = field(init=False, repr=False, default_factory=lambda: lambda url, depth: "")
     waits_: Callable[[int], bool] = field(init=False, repr=False, default_factory=lambda: lambda number: True)
+    scores_: Callable[[], Sequence[float]] = field(init=False, repr=False, default_factory=lambda: list)
     weights_: Weights = field(init=False, repr=False, default_factory=lambda: Weights(PRIOR, BIAS))
     surplus_: Surpluses = field(init=False, repr=False, default_factory=Surpluses)  # by host, word, ...
     total_: Tally = field(init=False, repr=False, default_factory=lambda: Tally(0.5, 10.0))
@@ -84,6 +80,7 @@ class Learned(LearnedTogether):
     twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
     heard_: dict[int, None] = field(init=False, repr=False, default_factory=dict)  # pages with revised verdicts nearby
     next_: int = field(init=False, repr=False, default=0)  # the page whose links are rescored next
+    scored_: int = field(init=False, repr=False, default=-1)  # the page whose links this visit has scored
     given_: Sequence[float] = field(init=False, repr=False, default=())  # by `take_over`
     lessons_: Lessons | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
     unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be stored
@@ -93,14 +90,15 @@ class Learned(LearnedTogether):
         self.surplus_.start(self.rate())
         self.scales_ = {name: Scale() for name in ("parent", "context", "own", "cash")}
         self.reasons_ = Reasons(self.memory_.links)
+        self.reader_ = LinkReader(self.memory_, self.class_rules_)
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        self.judge_ = judge if isinstance(judge, TextRelevance) else None
+        self.reader_.judge = judge if isinstance(judge, TextRelevance) else None
         if hasattr(judge, "targets"):
             self.class_rules_.prepare(folder, judge.targets)
 
     def connect(self, view: View) -> Effects:
-        self.db_, self.refuses_, self.waits_ = view.notes, view.refuses, view.waits
+        self.db_, self.reader_.refuses, self.waits_, self.scores_ = view.notes, view.refuses, view.waits, view.scores
         self.memory_.links.number_of, self.reasons_.db = view.number, view.notes
         return NOTHING
 
@@ -113,6 +111,7 @@ class Learned(LearnedTogether):
     def learn(self, visit: Visit) -> None:
         reply, memory = visit.reply, self.memory_
         memory.settle(self.db_)
+        self.scored_ = -1
         self.dirty_.clear()
         self.twins_.clear()
         row = memory.up = self._take(reply.link.url, not reply.error)
@@ -225,62 +224,14 @@ class Learned(LearnedTogether):
         if not page.links:
             return []
         source = self._source(visit)
-        finds, told = self._found(page)
+        self.scored_ = source.number
+        finds, told = self.reader_.read(page, self.scales_)
         rows = self.memory_.add_links(source, finds, told)
         self.scales_["cash"].add([log(links.cash[row] + LEAST_CASH) for row in (*rows, *told)])
         called = self.worths(rows[:CALLED], repeat(source.number))
         scores = [*called, *(HELD_BACK * (1.0 + links.owns[row]) / 2 for row in rows[CALLED:])]
         worth = dict(zip(finds.urls, scores, strict=True))
         return [worth.get(link.url, 0.0) for link in page.links]
-
-    def _found(self, page: Page) -> tuple[Finds, list[int]]:
-        """Return the links that may be fetched, best words first, and the rows of those with nothing left to learn."""
-        candidates, told = self._candidates(page)
-        owns = self._text_relevances("own", [own for _, _, _, own, _ in candidates])
-        order = sorted(range(len(owns)), key=owns.__getitem__, reverse=True)
-        links = [candidate[0] for candidate in candidates]
-        elsewheres, values = self._promises(page, candidates)
-        contexts = [UNKNOWN] * len(order)  # judging the others would cost more than it is worth
-        contexts[:READ] = self._text_relevances("context", [page.context(links[at]) for at in order[:READ]])
-        columns: dict[str, Sequence[float]] = {
-            "contexts": contexts,
-            "owns": [owns[at] for at in order],
-            "elsewheres": [elsewheres[at] for at in order],
-            "values": [values[at] for at in order],
-        }
-        return self.memory_.finds([candidates[at] for at in order], columns), told
-
-    def _promises(self, page: Page, candidates: Sequence[Candidate]) -> tuple[list[float], list[float]]:
-        """Return where links like these led in the training data, if there is any, and what that was worth."""
-        model, names = self.class_rules_.link_model, self.memory_.names.all
-        if not model:
-            return [0.0] * len(candidates), [0.0] * len(candidates)
-        links, _, _, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
-        return model.of(page, links, [[names[word] for word in found] for found in words])
-
-    def _candidates(self, page: Page) -> tuple[list[Candidate], list[int]]:
-        known, done, key, refuses = self.memory_.links, self.memory_.done, urls.key, self.refuses_
-        of_anchor, of_path = self.memory_.names.of_anchor, self.memory_.names.of_path
-        candidates: list[Candidate] = []
-        told = []
-        for at, link in enumerate(page.links):
-            url = link.url
-            if row := known.find(url):
-                if known.counts[row] >= SOURCES:
-                    told.append(row)
-                    continue
-            elif key(url) in done or refuses(url, link.depth):
-                continue
-            candidates.append((link, at // SPOT, row, *counted_words(link, page, of_anchor, of_path)))
-        return candidates, told
-
-    def _text_relevances(self, name: str, many: Sequence[Sequence[str]]) -> list[float]:
-        if self.judge_ is None:
-            return [UNKNOWN] * len(many)
-        found = iter(text_relevances(self.judge_, [words for words in many if words]))
-        relevances = [next(found) if words else UNKNOWN for words in many]
-        self.scales_[name].add([relevance for relevance in relevances if relevance >= 0])
-        return relevances
 
     def _source(self, visit: Visit) -> Source:
         verdict, memory = visit.verdict, self.memory_
@@ -300,10 +251,13 @@ class Learned(LearnedTogether):
 
     def worths(self, rows: Sequence[int], pages: Iterable[int]) -> list[float]:
         """Score links, each as a link of the given page, and keep the reasons."""
-        turns, weigh = self.memory_.links.turns, self.weights_.weigh
-        weighed = [None if turns[row] else weigh(found) for row, found in zip(rows, self.evidence(rows), strict=True)]
+        weighed = self._weigh(rows)
         self.reasons_.keep(rows, pages, weighed)
-        return [found.score if found else 1.0 for found in weighed]
+        return [*map(_score, weighed)]
+
+    def _weigh(self, rows: Sequence[int]) -> list[Weighed | None]:
+        turns, weigh = self.memory_.links.turns, self.weights_.weigh
+        return [None if turns[row] else weigh(found) for row, found in zip(rows, self.evidence(rows), strict=True)]
 
     def evidence(self, rows: Iterable[int]) -> list[list[float]]:
         return Gathering(self.memory_, self.surplus_, self.scales_, self.class_rules_.surplus).of(rows)
@@ -325,17 +279,27 @@ class Learned(LearnedTogether):
         for _ in range(min(8, len(sources))):
             self.next_ = (self.next_ + 1) % len(sources)
             if kids := sources[self.next_].kids[:CALLED]:
-                due.update(dict.fromkeys(kids, self.next_))
+                if self.next_ != self.scored_:
+                    due.update(dict.fromkeys(kids, self.next_))
                 break
         if self.explore and self.idle_ >= self.explore and (row := self.memory_.levels.turn(links.turns, links.twins)):
             self.idle_ = 0
             batches.turns.append(links.ids[row])
             due[row] = links.pages[0][row]
-        rows = [row for row in due if (number := links.ids[row]) and self.waits_(number)]  # skip URLs in flight
-        scores = self.worths(rows, [due[row] for row in rows])
+        waiting = [row for row in due if (number := links.ids[row]) and self.waits_(number)]  # skip URLs in flight
+        rows, weighed = self._moved(waiting, self._weigh(waiting))
+        self.reasons_.keep(rows, [due[row] for row in rows], weighed)
         if self.reasons_.is_full():
             self.reasons_.write()
-        return Effects(ids=[links.ids[row] for row in rows], scores=scores, hosts=[*map(self.memory_.host, rows)])
+        ids, hosts = [links.ids[row] for row in rows], [*map(self.memory_.host, rows)]
+        return Effects(ids=ids, scores=[*map(_score, weighed)], hosts=hosts)
+
+    def _moved(self, rows: Sequence[int], weighed: Sequence[Weighed | None]) -> tuple[list[int], list[Weighed | None]]:
+        """Return the links whose scores have changed enough to queue them elsewhere: that costs more than scoring."""
+        scores, ids = self.scores_(), self.memory_.links.ids
+        both = zip(rows, weighed, strict=True)
+        moved = [(row, new) for row, new in both if abs(_score(new) - scores[ids[row]]) > SLIGHT * scores[ids[row]]]
+        return [row for row, _ in moved], [new for _, new in moved]
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         return explain(scored, notes)
@@ -389,3 +353,8 @@ class Learned(LearnedTogether):
         self.class_rules_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
         self.surplus_.clear()
         self.surplus_.start(self.rate())
+
+
+def _score(weighed: Weighed | None) -> float:
+    """Return the score of a link; without evidence, it was selected for exploration."""
+    return weighed.score if weighed else 1.0

@@ -5,7 +5,7 @@ rare the topic.
 """
 
 from collections.abc import Iterable
-from math import log, sqrt
+from math import ceil, exp, log, sqrt
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
@@ -32,6 +32,7 @@ BIAS = -2.0
 YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # yield of the pages a link was found on
 CURIOUS = 3.0  # above a base rate of about one in twenty (e^-3), trying untested links is worth less
 SPOT = 5  # consecutive links on a page that are counted together
+STEP = 0.01  # of the rate's logarithm: 1 % more or less says nothing about a link
 MOST_KEYS = 50_000  # keys cached as having no counts
 MEMORY = 2_000  # observations; older ones are discounted
 
@@ -127,7 +128,9 @@ class Surpluses(dict[int, float]):
         return tally
 
     def start(self, rate: float) -> None:
-        """Set the rate, which may be unchanged: a failure leaves it as it was."""
+        """Set the rate, rounded so that the cache outlives the visits that hardly change it; rounded up, so that links
+        no better than all others have no surplus."""
+        rate = exp(ceil(log(rate) / STEP) * STEP)
         if rate != self.rate:
             for key in self._passing:
                 self.pop(key, None)

@@ -152,6 +152,14 @@ class Links:
         number, rows = self.number_of(url), self._rows
         return (rows[number] if number < len(rows) else 0) or self._others.get(url, 0)
 
+    def rows(self, urls: Sequence[str]) -> list[int]:
+        """Like `find`, for the links of a page."""
+        rows, most, others = self._rows, len(self._rows), self._others.get
+        numbers = map(self.number_of, urls)
+        return [
+            (rows[number] if number < most else 0) or others(url, 0) for url, number in zip(urls, numbers, strict=True)
+        ]
+
     def row_of(self, number: int) -> int:
         return self._rows[number] if number < len(self._rows) else 0
 
