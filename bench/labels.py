@@ -22,7 +22,6 @@ serve as examples are targets for nobody.
 
 import argparse
 import logging
-import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,107 +30,72 @@ import sentence  # first: it limits numpy to one core
 
 import numpy as np  # isort: skip
 
-from lycosa.judge.asking import choose
-from lycosa.judge.corrected import Corrected
-from lycosa.lab.answer import Pages
 from lycosa.lab.metrics import area_under_recall
 from lycosa.lab.one import crawl_web
+from lycosa.lab.person import Asked, Person
 from lycosa.lab.survey import reach
-from lycosa.store.db import CrawlDb
-from lycosa.store.labels import Candidate
 from lycosa.strategy import STRATEGIES
-from lycosa.types import Page, Verdict, Visit
+from lycosa.types import Page, Verdict
 
 
-class Person(NamedTuple):
-    """How somebody answers, and what about."""
+class Who(NamedTuple):
+    """What the topic is, and who is asked."""
 
-    answers: int  # each time
-    every: int  # pages
-    wrong: float = 0.0
-    at_random: bool = False
+    person: Person
     kind: str = "sentence"  # of topic
+    answers: bool = True
     knows: bool = False
 
 
-class Asked:
-    """A corrected judge that asks a person every so many pages."""
-
-    def __init__(self, judge: Any, web: Pages, positives: set[str], person: Person, seed: int) -> None:
-        self.inner = Corrected(judge)
-        self.inner.connect(CrawlDb(":memory:").open())
-        self.relevance_of, self.relevances_of = self.inner.relevance_of, self.inner.relevances_of
-        self._web, self._positives = web, positives
-        self._person, self._chance = person, random.Random(seed)
-        self.seen: dict[str, Candidate] = {}
-        self.labels: dict[str, bool] = {}
+class Knows(Asked):
+    """Gives every page its true verdict."""
 
     async def judge(self, page: Page) -> Verdict:
-        verdict = await self.inner.judge(page)
-        is_target = self._web.page(page.url) in self._positives
-        return Verdict(float(is_target), is_target) if self._person.knows else verdict
-
-    def learn(self, visit: Visit) -> None:
-        self.inner.learn(visit)
-        if not visit.is_distinct:
-            return
-        url, verdict = visit.reply.link.url, visit.verdict
-        told = verdict.relevance, verdict.on_topic, verdict.label, verdict.why
-        self.seen[url] = Candidate(url, visit.page.title, *told, visit.page.simhash, "", visit.reply.url, "", 0)
-        if self._person.answers and len(self.seen) % self._person.every == 0:
-            self._ask()
+        await super().judge(page)
+        is_target = self._is_target(page.url)
+        return Verdict(float(is_target), is_target)
 
     def revised(self) -> list[tuple[str, Verdict]]:
-        found = [] if self._person.knows else self.inner.revised()
-        for url, verdict in found:
-            now = self.seen[url]._replace(relevance=verdict.relevance, on_topic=verdict.on_topic)
-            self.seen[url] = now
-        return found
-
-    def name(self, url: str) -> str:
-        return self._web.page(self.seen[url].final_url)
-
-    def is_target(self, url: str) -> bool:
-        return self.name(url) in self._positives
-
-    def _ask(self) -> None:
-        pages, number = [*self.seen.values()], self._person.answers
-        if self._person.at_random:
-            left = [url for url in self.seen if url not in self.labels]
-            urls = self._chance.sample(left, min(number, len(left)))
-        else:
-            urls = [one.page.url for one in choose(pages, self.labels, number, self._chance.randrange(1 << 30))]
-        for url in urls:
-            self.labels[url] = self.is_target(url) != (self._chance.random() < self._person.wrong)
-        self.inner.teach(self.labels)
+        return []
 
 
-def run(bench: sentence.Bench, task: sentence.Task, person: Person, seed: int) -> dict[str, float]:
+class Silent(Asked):
+    """Asks nobody."""
+
+    def ask(self) -> None:
+        pass
+
+
+def run(bench: sentence.Bench, task: sentence.Task, who: Who, seed: int) -> dict[str, float]:
     """Area under recall, and F1 at the end."""
     web, graph, _, _ = bench.web(task.web)
     positives = set(bench.positives(task))
     named, given = bench.examples(task)
     targets = {page for page in positives - given if page in reach(graph, [task.seed])}
-    judge = Asked(bench.judge(person.kind, task, named), web, positives, person, seed)
+    kind = Knows if who.knows else Asked if who.answers else Silent
+    person = Person(who.person.answers, who.person.every, who.person.wrong, who.person.choose, seed)
+    judge = kind(bench.judge(who.kind, task, named), person, lambda url: web.page(url) in positives)
     strategy: Any = STRATEGIES[bench.strategy]()
     if hasattr(strategy, "prepare"):
         strategy.prepare(Path(), judge)
     crawl = crawl_web(web, [task.seed], judge, strategy, task.pages)
-    counted = [url for url in judge.seen if judge.name(url) not in given]
-    truth = np.array([judge.is_target(url) for url in counted])
-    said = np.array([judge.seen[url].on_topic for url in counted])
-    found = sentence.figures(truth, np.array([judge.seen[url].relevance for url in counted]), said)
+    ended = {fetch.url: web.page(fetch.final_url) for fetch in crawl.pages}
+    counted = [one for url, one in judge.seen.items() if ended[url] not in given]
+    truth = np.array([judge.truth[one.url] for one in counted])
+    said = np.array([one.on_topic for one in counted])
+    found = sentence.figures(truth, np.array([one.relevance for one in counted]), said)
     return {"area": area_under_recall(crawl.order(web.page), targets, task.pages), "F1": found["F1"]}
 
 
-def people(answers: int, every: int) -> Mapping[str, Person]:
+def people(answers: int, every: int) -> Mapping[str, Who]:
+    person = Person(answers, every)
     return {
-        "none": Person(0, every),
-        "truthful": Person(answers, every),
-        "10 % wrong": Person(answers, every, wrong=0.1),
-        "random": Person(answers, every, at_random=True),
-        "examples": Person(0, every, kind="examples"),
-        "knows": Person(0, every, knows=True),
+        "none": Who(person, answers=False),
+        "truthful": Who(person),
+        "10 % wrong": Who(Person(answers, every, wrong=0.1)),
+        "random": Who(Person(answers, every, choose="random")),
+        "examples": Who(person, kind="examples", answers=False),
+        "knows": Who(person, answers=False, knows=True),
     }
 
 

@@ -12,7 +12,8 @@ import argparse
 import logging
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,23 +23,20 @@ from msgspec import Struct
 
 from lycosa import build, config
 from lycosa.estimate.drift import SITES, Drift, frequent_words
-from lycosa.estimate.held_out import HeldOut
 from lycosa.estimate.recall import Estimate
-from lycosa.lab import one, tasks
+from lycosa.lab import estimates, one, tasks
+from lycosa.lab.estimates import DRAWS, Missed, Step, Steps
 from lycosa.lab.judges import MAIN, judge_of
 from lycosa.lab.prepare import Preparation, Prepared
 from lycosa.lab.replay import Fenced
 from lycosa.lab.tasks import Comparison, Task
 from lycosa.lab.webs import open_web
-from lycosa.types import Link, Page, Reply, Verdict, Visit
+from lycosa.types import Page, Verdict, Visit
 
 CHOSEN_ON = ("texas course", "texas faculty", "texas student", "uic health")
 TARGET, ENOUGH = 0.8, 0.75
 SIZES = (10, 20)  # pages set aside
-DRAWS = 5
-POINTS = 20
 BEFORE = 75  # relevant pages before a crawl is led astray
-NEAR = 0.01  # as far as an interval may miss the truth
 GROWN = 0.95  # recall until which a crawl grows
 UIC = {  # hosts as topics, and how many of their pages are given as examples
     "dentistry": (["dentistry.uic.edu"], 60),
@@ -51,20 +49,15 @@ UIC = {  # hosts as topics, and how many of their pages are given as examples
 GENERATED = {"astronomy": "locality=0.5", "music": "anchor_quality=0.2", "law": "chains=3"}
 
 
-class Step(Struct, frozen=True, array_like=True):
-    """What the estimates need of one page."""
+class WordStep(Step, frozen=True, array_like=True):
+    """What the alarm for drift needs besides."""
 
-    url: str
-    page: str  # its name in the web
-    source: str
-    on_topic: bool
     relevance: float
     words: list[str]  # the frequent ones
 
-    def visit(self, words: bool = False) -> Visit:
-        page = Page(words=self.words if words else ())
-        reply = Reply(Link(self.url, source=self.source), url=self.url, status=200)
-        return Visit(reply, page, Verdict(self.relevance, self.on_topic), digest="-")
+    def full_visit(self) -> Visit:
+        verdict = Verdict(self.relevance, self.on_topic)
+        return msgspec.structs.replace(self.visit(), page=Page(words=self.words), verdict=verdict)
 
 
 class Recording(Struct, frozen=True):
@@ -72,16 +65,11 @@ class Recording(Struct, frozen=True):
 
     task: str
     targets: list[str]
-    steps: list[Step]
+    steps: list[WordStep]
     links: dict[str, int]  # to each target, from the fetched pages
 
     def recall(self) -> list[float]:
-        """The true one, after each page."""
-        targets, found, curve = set(self.targets), set(), []
-        for step in self.steps:
-            found.update(targets & {step.page})
-            curve.append(len(found) / len(targets))
-        return curve
+        return estimates.recall(self.steps, self.targets)
 
     @property
     def oracle(self) -> int:
@@ -109,23 +97,20 @@ def all_tasks() -> Iterator[Task]:
         yield Task(name=f"generated {topic}", web=web, target=[topic], pages=4_000)
 
 
-class Recorder(one.Fetches):
-    """Keeps what the estimates need, in the place of the lab's own record."""
+class Recorder(Steps):
+    """Also keeps what the alarm for drift and the choice of well-linked pages need."""
 
-    last: "Recorder"
-
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self.visits: list[Step] = []
+    def __init__(self, name: Callable[[str], str]) -> None:
+        super().__init__(name)
+        self.steps: list[WordStep] = []
         self.links: Counter[str] = Counter()
-        Recorder.last = self
 
     def write(self, visit: Visit) -> None:
-        reply, verdict = visit.reply, visit.verdict
+        super().write(visit)
         self.links.update(link.url for link in visit.page.links)
-        if not reply.error and visit.digest and not visit.duplicate_of:
-            words, relevance = frequent_words(visit.page), round(verdict.relevance, 4)
-            self.visits.append(Step(reply.url, "", reply.link.source, verdict.on_topic, relevance, words))
+        if visit.is_distinct:
+            words, relevance = frequent_words(visit.page), round(visit.verdict.relevance, 4)
+            self.steps.append(WordStep(*msgspec.structs.astuple(self.all[-1]), relevance, words))
 
 
 def record(prepared: Prepared, strategy: str, path: Path) -> Recording:
@@ -137,31 +122,28 @@ def record(prepared: Prepared, strategy: str, path: Path) -> Recording:
     made = build.make("strategy", build.strategies(), {"kind": strategy}, config.Source(Path("recall"), ""))
     if hasattr(made, "prepare"):
         made.prepare(Path(prepared.judges[MAIN].home), judge)
-    one.Fetches = Recorder  # type: ignore[misc,assignment]
-    one.crawl_web(Fenced(web) if task.closed else web, prepared.seeds, judge, made, task.pages)
-    seen, links, targets = Recorder.last, Counter[str](), set(prepared.targets)
+    seen, links, targets = Recorder(web.page), Counter[str](), set(prepared.targets)
+    one.crawl_web(Fenced(web) if task.closed else web, prepared.seeds, judge, made, task.pages, sinks=[seen])
     for url, count in seen.links.items():
         if (page := web.page(url)) in targets:
             links[page] += count
-    steps = [msgspec.structs.replace(step, page=web.page(step.url)) for step in seen.visits]
-    found = Recording(task.name, prepared.targets, steps, dict(links))
+    found = Recording(task.name, prepared.targets, seen.steps, dict(links))
     path.write_bytes(msgspec.json.encode(found))
     return found
 
 
 def drawn(found: Recording, size: int, seed: int, popular: bool = False) -> list[str]:
     """Pages set aside, by their names: any of the targets, or rather those that many pages link to."""
-    chance = Random(seed)
     if not popular:
-        return chance.sample(found.targets, min(size, len(found.targets)))
+        return estimates.sample(found.targets, size, seed)
+    chance = Random(seed)
     keys = {page: chance.random() ** (1 / max(1, found.links.get(page, 0))) for page in found.targets}
     return sorted(keys, key=lambda page: -keys[page])[:size]
 
 
 def stop(found: Recording, held: Sequence[str]) -> int:
     """After how many pages a crawl with `[limits] recall` ends."""
-    address = {step.page: step.url for step in reversed(found.steps)}
-    estimate = Estimate(HeldOut(address.get(page, page) for page in held), TARGET)
+    estimate = Estimate(estimates.hold_out(held, found.steps), TARGET)
     for number, step in enumerate(found.steps, 1):
         estimate.write(step.visit())
         if estimate.reached():
@@ -169,40 +151,18 @@ def stop(found: Recording, held: Sequence[str]) -> int:
     return len(found.steps)
 
 
-def errors(found: Recording) -> dict[str, list[tuple[float, bool]]]:
-    """For each estimator, error and whether its interval holds the truth, at equal steps of the crawl: of all of it,
-    and of the part in which it grows."""
-    truth = found.recall()
+def errors(found: Recording) -> dict[str, list[Missed]]:
+    """For each estimator, its errors at equal steps of the crawl: of all of it, and of the part in which it grows."""
+    steps, truth = found.steps, found.recall()
     grown = next(number for number, recall in enumerate(truth, 1) if recall >= GROWN)
-    points = {"grows": marks(grown), "all": marks(len(truth))}
-    address = {step.page: step.url for step in reversed(found.steps)}
-    results: dict[str, list[tuple[float, bool]]] = {}
-    for size in (0, *SIZES):
-        for seed in range(DRAWS if size else 1):
-            held = HeldOut(address.get(page, page) for page in drawn(found, size, seed))
-            estimate = Estimate(held)
-            for number, step in enumerate(found.steps, 1):
-                estimate.write(step.visit())
-                for part in points:
-                    if number in points[part]:
-                        name = f"{part} {size or 'curve'}"
-                        results.setdefault(name, []).append(score(estimate, size, truth[number - 1]))
+    results: dict[str, list[Missed]] = {}
+    for part, points in {"grows": estimates.points_of(grown), "all": estimates.points_of(len(truth))}.items():
+        results[f"{part} curve"] = [*estimates.of_curve(steps, truth, points)]
+        for size in SIZES:
+            held = [estimates.hold_out(drawn(found, size, seed), steps) for seed in range(DRAWS)]
+            missed = (estimates.of_held_out(steps, truth, one, points) for one in held)
+            results[f"{part} {size}"] = [*chain.from_iterable(missed)]
     return results
-
-
-def marks(length: int) -> set[int]:
-    return {max(1, round(length * point / POINTS)) for point in range(1, POINTS + 1)}
-
-
-def score(estimate: Estimate, size: int, truth: float) -> tuple[float, bool]:
-    if size:
-        held = estimate.held_out
-        low, high = held.interval()
-        return abs(len(held.found) / len(held) - truth), low - NEAR <= truth <= high + NEAR
-    curve = estimate.curve()
-    if not curve:
-        return abs(0.5 - truth), True
-    return abs(curve.middle - truth), curve.low - NEAR <= truth <= curve.high + NEAR
 
 
 def error_table(recordings: Sequence[Recording]) -> str:
@@ -212,7 +172,7 @@ def error_table(recordings: Sequence[Recording]) -> str:
     for found in recordings:
         results, cells = errors(found), [starred(found.task), str(len(found.targets))]
         for head in heads:
-            error, covered = (statistics.mean(values) for values in zip(*results[head], strict=True))
+            _, error, covered = (statistics.mean(values) for values in zip(*results[head], strict=True))
             cells.append(f"{error:.3f} ({covered:.0%})")
             if found.task not in CHOSEN_ON:
                 sums[head].append((error, covered))
@@ -246,28 +206,28 @@ def stop_table(recordings: Sequence[Recording]) -> str:
     return "\n".join([*lines, "| without * | | | " + " | ".join(total) + " |"])
 
 
-def alarms(steps: Sequence[Step]) -> list[int]:
+def alarms(steps: Sequence[WordStep]) -> list[int]:
     """After which relevant pages the alarm went on."""
     drift, found, before, relevant = Drift(), [], False, 0
     for step in steps:
         relevant += step.on_topic
-        drift.write(step.visit(words=True))
+        drift.write(step.full_visit())
         if drift.alarm and not before:
             found.append(relevant)
         before = bool(drift.alarm)
     return found
 
 
-def until(steps: Sequence[Step], relevant: int) -> list[Step]:
+def until(steps: Sequence[WordStep], relevant: int) -> list[WordStep]:
     """The beginning of a crawl, up to so many relevant pages."""
     ends = [number for number, step in enumerate(steps, 1) if step.on_topic]
     return [*steps[: ends[relevant - 1]]]
 
 
-def first_sites(steps: Sequence[Step]) -> float:
+def first_sites(steps: Sequence[WordStep]) -> float:
     drift = Drift()
     for step in until(steps, BEFORE):
-        drift.write(step.visit(words=True))
+        drift.write(step.full_visit())
     return drift.early.sites
 
 

@@ -38,6 +38,23 @@ def test_a_few_pages_move_it_little() -> None:
     assert 0.35 < fit(scores, companies, 0.75, 0.2).probability(0.5) < 0.65
 
 
+def test_what_was_learned_from_forgotten_pages_counts() -> None:
+    before = fit(*two_kinds(300, 0.25)[:2], 0.75, 0.2)
+    scores, companies, _ = two_kinds(300, 0.7, seed=1)
+    alone, all_remembered = (fit(scores, companies, 0.75, 0.2, one, 0) for one in (None, before))
+    both = fit(scores, companies, 0.75, 0.2, before, 5_000)
+    some = fit(scores, companies, 0.75, 0.2, before, 20)
+    assert all_remembered == alone
+    said = [one.probability(0.5) for one in (alone, some, both, before)]
+    assert said == sorted(said)
+    assert len(set(said)) == 4
+
+
+def test_the_first_belief_does_not_count_twice() -> None:
+    scores, companies, _ = two_kinds(300, 0.25)
+    assert fit(scores, companies, 0.75, 0.2, Calibration(), 300) == fit(scores, companies, 0.75, 0.2)
+
+
 def test_company_that_does_not_differ_teaches_nothing() -> None:
     scores, companies, _ = two_kinds(400, 0.3)
     same = fit(scores, np.zeros_like(companies), 0.75, 0.2)

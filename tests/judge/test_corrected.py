@@ -5,6 +5,7 @@ import random
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -12,9 +13,12 @@ import pytest
 from lycosa import build, config
 from lycosa.judge import JUDGES
 from lycosa.judge.corrected import LABELS, Corrected
+from lycosa.judge.correction import places
+from lycosa.judge.given import GivenPage
 from lycosa.judge.keywords import Keywords
 from lycosa.store.db import CrawlDb
 from lycosa.types import (
+    BadInput,
     Learns,
     Link,
     Page,
@@ -264,3 +268,114 @@ def test_labels_teach_every_kind_of_judge(kind: str, tmp_path: Path) -> None:
     judge.teach({page.url: about == "sky" for about, page in found[:20]})
     after = before | dict(judge.revised())
     assert accuracy(after, found[20:]) >= max(0.9, accuracy(before, found[20:]))
+
+
+class Known(Plain):
+    """Was trained on pages about the sky and others about food, but does not remember any of it."""
+
+    def __init__(self, number: int = 40) -> None:
+        self.number = number
+        self.reads = 0
+        self.may_read = Event()
+        self.may_read.set()
+
+    def given(self) -> list[GivenPage]:
+        self.reads += 1
+        self.may_read.wait(10)
+        return [GivenPage(Verdict(0.3), places(page), about == "sky") for about, page in pages(self.number, seed=7)]
+
+
+class TestTrainingPages:
+    FOUND = pages(40)
+    LABELS = {page.url: about == "sky" for about, page in FOUND[:2]}  # noqa: RUF012
+
+    def test_they_are_learned_from_together_with_the_labels(self) -> None:
+        right = {}
+        for judge in (Plain(), Known()):
+            corrected = Corrected(judge)
+            verdicts = crawled(corrected, self.FOUND)
+            corrected.teach(self.LABELS)
+            verdicts |= corrected.revised()
+            right[type(judge)] = accuracy(verdicts, self.FOUND)
+        assert right[Known] > 0.95
+        assert right[Plain] < 0.9
+
+    def test_they_are_not_read_without_labels(self) -> None:
+        judge = Known()
+        corrected = Corrected(judge)
+        crawled(corrected, self.FOUND)
+        corrected.teach({})
+        corrected.teach({"http://b.example/not-fetched": True})
+        assert judge.reads == 0
+
+    def test_a_labelled_page_gets_the_verdict_of_its_label(self) -> None:
+        corrected = Corrected(Known())
+        verdicts = crawled(corrected, self.FOUND)
+        wrong = {url: not label for url, label in self.LABELS.items()}
+        corrected.teach(wrong)
+        verdicts |= corrected.revised()
+        assert {url: verdicts[url].on_topic for url in wrong} == wrong
+
+    def test_a_running_crawl_does_not_wait_for_them(self) -> None:
+        judge = Known()
+        corrected, notes = Corrected(judge), CrawlDb(":memory:").open()
+        verdicts = crawled(corrected, self.FOUND[:-1], notes)
+        corrected.at_once_ = False
+        judge.may_read.clear()
+        corrected.teach(self.LABELS)
+        verdicts |= corrected.revised()
+        before = accuracy(verdicts, self.FOUND[:-1])
+        judge.may_read.set()
+        assert corrected.given_ is not None
+        corrected.given_.join(10)
+        page = self.FOUND[-1][1]
+        verdicts[page.url] = asyncio.run(corrected.judge(page))
+        corrected.learn(visit_of(page, verdicts[page.url]))
+        verdicts |= corrected.revised()
+        assert accuracy(verdicts, self.FOUND) > max(0.95, before)
+        assert corrected.taught_.given == 40
+        corrected.learn(visit_of(page, asyncio.run(corrected.judge(page))))
+        assert corrected.revised() == []  # it learns once, not with every page
+        assert judge.reads == 1
+
+    def test_what_was_learned_survives_without_reading_them_again(self) -> None:
+        notes = CrawlDb(":memory:").open()
+        first, judge = Corrected(Known()), Known()
+        crawled(first, self.FOUND, notes)
+        first.teach(self.LABELS)
+        again = Corrected(judge)
+        again.connect(notes)
+        again.teach(self.LABELS)
+        assert judge.reads == 0
+        for _, page in pages(10, seed=3):
+            assert asyncio.run(again.judge(page)) == asyncio.run(first.judge(page))
+
+    def test_a_kill_while_they_are_read(self) -> None:
+        notes, stuck = CrawlDb(":memory:").open(), Known()
+        first = Corrected(stuck)
+        crawled(first, self.FOUND, notes)
+        first.at_once_ = False
+        stuck.may_read.clear()
+        first.teach(self.LABELS)
+        judge = Known()
+        again = Corrected(judge)
+        again.connect(notes)
+        again.teach(self.LABELS)
+        assert judge.reads == 1
+        assert again.taught_.given == 40
+        assert again.revised()
+        stuck.may_read.set()
+
+    def test_labels_alone_if_they_cannot_be_read(self, caplog: pytest.LogCaptureFixture) -> None:
+        class Lost(Known):
+            def given(self) -> list[GivenPage]:
+                raise BadInput("pages.warc.gz: cannot be read")
+
+        taught = {}
+        for judge in (Plain(), Lost()):
+            corrected = Corrected(judge)
+            crawled(corrected, self.FOUND)
+            corrected.teach(self.LABELS)
+            taught[type(judge)] = corrected.revised()
+        assert taught[Plain] == taught[Lost]
+        assert "pages.warc.gz: cannot be read" in caplog.text

@@ -48,3 +48,14 @@ def test_what_an_earlier_version_learned_is_still_understood() -> None:
     found = _read(Stored({"http://a.example/": True}, 1, (0.5, 0.0, 0.0), *arrays)).correction
     assert isinstance(found, Correction)
     assert found.of("http://a.example/", UNSURE, np.arange(4, dtype=np.uint16))[0] > UNSURE.relevance
+
+
+def test_how_many_training_pages_are_on_topic_says_nothing_about_the_crawl() -> None:
+    chance = np.random.default_rng(0)
+    given = [chance.choice(2_000, 40, replace=False).astype(np.uint16) for _ in range(60)]
+    words, rarity = np.arange(3_000, 3_040, dtype=np.uint16), np.ones(PLACES, np.float32)
+    urls, pages = [""] * 60 + OTHERS[:2], [*given, words, words]
+    labels = [True] * 55 + [False] * 5 + [True, False]
+    shared = fit(urls, [UNSURE] * 62, pages, labels, rarity)
+    apart = fit(urls, [UNSURE] * 62, pages, labels, rarity, given=60)
+    assert abs(apart.shift) < shared.shift / 5

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from lycosa import config
+from lycosa.errors import ConfigError
 from lycosa.lab import compare as comparing
 from lycosa.lab import prepare, report, results
 from lycosa.lab.answer import Answer
@@ -18,7 +19,7 @@ from lycosa.lab.judges import Judging, judge_of
 from lycosa.lab.metrics import area_under_recall
 from lycosa.lab.one import crawl_web
 from lycosa.lab.results import Results, encode, value_at
-from lycosa.lab.tasks import Comparison, Plan, Task, complete
+from lycosa.lab.tasks import Comparison, Plan, Task, complete, load
 from lycosa.lab.webs import open_web
 from lycosa.parse import Parsers
 from lycosa.strategy.rule_base import RuleBase
@@ -128,6 +129,57 @@ class TestResults:
     def test_a_crawl_that_ended_keeps_its_last_value(self, page: int, value: float) -> None:
         assert value_at([0.1, 0.2, 0.3], page) == value
         assert value_at([], page) == 0.0
+
+
+class TestPerson:
+    def plan(self, **more: Any) -> Plan:
+        people = {"labelled": {"kind": "best-first", "person": {"every": 10}}}
+        people["wrong"] = {"kind": "best-first", "person": {"every": 10, "wrong": 1.0}}
+        task = Task(name="music", web=WEB, target=["music"], sentence="music and concerts")
+        names = ["best-first", *people]
+        return complete(Comparison(task=[task], strategies=names, strategy=people, pages=40, **more), Path())
+
+    def test_labels_mend_verdicts_if_they_are_true(self, tmp_path: Path) -> None:
+        runs = {run.strategy: run for run in compare(self.plan(), tmp_path).runs}
+        assert {name: run.labels for name, run in runs.items() if run.labels} == {"labelled": 20, "wrong": 20}
+        assert runs["wrong"].f1 < runs["best-first"].f1 < runs["labelled"].f1
+
+    def test_each_repetition_asks_another_person(self) -> None:
+        plan = self.plan()
+        seeded = [comparing._seeded(plan.strategies["labelled"], 7, repeat) for repeat in (0, 1)]
+        assert [options["person"]["seed"] for options in seeded] == [7, 8]
+        assert comparing._seeded(plan.strategies["best-first"], 7, 1) == {"kind": "best-first"}
+
+    def test_the_same_bytes_again(self, tmp_path: Path) -> None:
+        for name in "ab":
+            compare(self.plan(held_out=[10]), tmp_path / name, jobs=1 + (name == "b"))
+        assert without_times(tmp_path / "a/results.json") == without_times(tmp_path / "b/results.json")
+
+    def test_an_unknown_key(self) -> None:
+        with pytest.raises(BadInput, match=r"^strategy\.otie\.person\.answer: unknown key$"):
+            generated("music", strategy={"otie": {"person": {"answer": 3}}})
+
+
+class TestEstimates:
+    def test_are_left_out_unless_wanted(self, found: tuple[Results, Path]) -> None:
+        assert all(run.estimates == [] for run in found[0].runs)
+
+    def test_are_compared_with_the_truth(self, tmp_path: Path) -> None:
+        for run in compare(generated("music", held_out=[10, 12, 10]), tmp_path).runs:
+            assert [one.kind for one in run.estimates] == ["10 held out", "12 held out", "harvest curve"]
+            assert all(0 <= error <= 1 for one in run.estimates for error in (one.error, *one.at.values()))
+            assert run.estimates[0].error < 0.15
+
+    def test_do_not_change_the_crawl(self, found: tuple[Results, Path], tmp_path: Path) -> None:
+        runs = compare(generated("music", "law", held_out=[10]), tmp_path).runs
+        assert [msgspec.structs.replace(run, estimates=[]) for run in runs] == found[0].runs
+
+    def test_too_few_held_out_pages(self, tmp_path: Path) -> None:
+        (tmp_path / "x.toml").write_text(
+            'held_out = [9]\ntask = [{ name = "x", web = "generated:", target = ["law"] }]\n'
+        )
+        with pytest.raises(ConfigError, match=r"held_out.*>= 10"):
+            load(tmp_path / "x.toml")
 
 
 class TestRepeatable:

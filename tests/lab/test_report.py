@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from lycosa.lab.estimates import Errors
 from lycosa.lab.report import Runs, draw, summary, table
 from lycosa.lab.results import Facts, Results, Run
 from lycosa.lab.significance import mean, paired_t_test, standard_error
@@ -52,11 +54,40 @@ class TestTable:
         got = rows(table(results), "Recall and harvest")
         assert got["strategy"] == [
             *("recall 10 %", "recall 25 %", "recall 50 %", "recall 100 %"),
-            *("harvest rate", "harvest ratio"),
+            *("harvest rate", "harvest ratio", "F1", "labels"),
         ]
         assert got["otie"][2] == "0.500 ± 0.000"
         assert got["otie"][3] == f"{mean(AREAS['otie']):.3f} ± {standard_error(AREAS['otie']):.3f}"
-        assert got["otie"][4:] == ["0.500 ± 0.000", "0.250 ± 0.000"]
+        assert got["otie"][4:] == ["0.500 ± 0.000", "0.250 ± 0.000", "0.000 ± 0.000", "0"]
+
+    def test_labels_and_verdicts(self, results: Results) -> None:
+        runs = [replace(one, f1=0.5 + 0.1 * place, labels=10 * place) for place, one in enumerate(results.runs[:3])]
+        got = rows(table(Results(results.strategies, results.tasks[:1], runs)), "Recall and harvest")
+        assert [cells[-2:] for name, cells in got.items() if name in NAMES] == [
+            ["0.500", "0"],
+            ["0.600", "10"],
+            ["0.700", "20"],
+        ]
+
+    def test_no_estimates(self, results: Results) -> None:
+        assert "Estimates" not in table(results)
+
+    def test_estimates(self, results: Results) -> None:
+        def errors(kind: str, error: float) -> Errors:
+            return Errors(kind, error, 0.95, {"10": error, "25": 0.2, "50": 0.1, "100": 0.0})
+
+        runs = [
+            replace(one, estimates=[errors("10 held out", one.area / 10), errors("harvest curve", 0.3)])
+            for one in results.runs
+        ]
+        part = table(Results(results.strategies, results.tasks, runs)).split("## Estimates of recall")[1]
+        lines = [line for line in part.split("\n## ")[0].splitlines() if line.startswith("| otie")]
+        middle = f"{mean(AREAS['otie']) / 10:.3f} ± {standard_error(AREAS['otie']) / 10:.3f}"
+        last = "0.200 ± 0.000 | 0.100 ± 0.000 | 0.000 ± 0.000 |"
+        assert lines == [
+            f"| otie | 10 held out | {middle} | 95% | {middle} | {last}",
+            f"| otie | harvest curve | 0.300 ± 0.000 | 95% | 0.300 ± 0.000 | {last}",
+        ]
 
     def test_tests(self, results: Results) -> None:
         got = rows(table(results), "Significance")

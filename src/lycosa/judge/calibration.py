@@ -6,7 +6,8 @@ is enough. Two views of a page, its score and its company, and a latent class yi
 
     log odds of on topic = shift + slope * log odds of the score + weight * (company - middle)
 
-It starts from, and is regularised towards, the prior belief that the score is the probability.
+It starts from, and is regularised towards, the prior belief that the score is the probability. Only the latest pages
+are remembered, so the calibration before counts as a second prior, which stands for those that are forgotten.
 """
 
 from math import exp, log
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
-PRIOR_PAGES = 60.0  # weight of the prior, in pages
+PRIOR_PAGES = 60.0  # weight of the prior, in pages, and at most that of the calibration before
 PRIOR_PAIRS = 10  # with this many strong and weak pages, their company gets half its weight
 FITTING_DOUBT = 0.02  # when fitting, scores stay this far from 0 and 1, so that a few do not bend the line
 LEAST_DOUBT = 1e-6  # keeps scores away from 0 and 1
@@ -65,17 +66,24 @@ class Calibration(Struct, frozen=True):
         return not self.weight
 
 
-def fit(scores: Numbers, companies: Numbers, strong: float, weak: float) -> Calibration:
+def fit(
+    scores: Numbers, companies: Numbers, strong: float, weak: float, before: Calibration | None = None, earlier: int = 0
+) -> Calibration:
     """Fit the calibration to these pages. `companies` is NaN for pages with an unknown company.
 
-    Pages that score at least `strong`, or at most `weak`, serve as examples of the two classes.
+    Pages that score at least `strong`, or at most `weak`, serve as examples of the two classes. `before` was fitted
+    to pages of which `earlier` are not among these.
     """
     weight, middle = _separation(companies[scores >= strong], companies[scores <= weak])
     if not weight:
         return Calibration()
     told = scores > 0
     company = Calibration(weight=weight, middle=middle)._correction(companies[told])
-    shift, slope = _maximised(_log_odds(scores[told], FITTING_DOUBT), company)
+    before = before or Calibration()
+    weights = np.full(2 * len(_GRID), PRIOR_PAGES / len(_GRID))
+    weights[len(_GRID) :] = min(PRIOR_PAGES, 0 if before.is_prior else earlier) / len(_GRID)
+    believed = np.concatenate([_sigmoid(_GRID), _sigmoid(before.shift + before.slope * _GRID)])
+    shift, slope = _maximised(_log_odds(scores[told], FITTING_DOUBT), company, believed, weights)
     bounds = _log_odds(np.array(THRESHOLDS), LEAST_DOUBT)
     return Calibration(-slope * float(np.clip(-shift / slope, *bounds)), slope, weight, middle)
 
@@ -91,12 +99,12 @@ def _separation(strong: Numbers, weak: Numbers) -> tuple[float, float]:
     return max(0.0, apart) * pairs / (pairs + PRIOR_PAIRS), float(strong.mean() + weak.mean()) / 2
 
 
-def _maximised(odds: Numbers, company: Numbers) -> tuple[float, float]:
-    """Return shift and slope by EM, with one Newton step of logistic regression per iteration."""
+def _maximised(odds: Numbers, company: Numbers, believed: Numbers, weights: Numbers) -> tuple[float, float]:
+    """Return shift and slope by EM, with one Newton step of logistic regression per iteration. `believed` are both
+    priors at the points of the grid, `weights` how many pages each point counts for."""
     shift, slope = 0.0, 1.0
-    x = np.concatenate([odds, _GRID])
-    pages = np.concatenate([np.ones(len(odds)), np.full(len(_GRID), PRIOR_PAGES / len(_GRID))])
-    believed = _sigmoid(_GRID)
+    x = np.concatenate([odds, _GRID, _GRID])
+    pages = np.concatenate([np.ones(len(odds)), weights])
     for _ in range(STEPS):
         now = _sigmoid(shift + slope * x)
         expected = np.concatenate([_sigmoid(shift + slope * odds + company), believed])

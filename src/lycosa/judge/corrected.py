@@ -1,14 +1,15 @@
 """Any judge, corrected by a person's labels during the crawl.
 
 Without labels it passes on the judge's verdicts unchanged. With labels, a labelled page gets the verdict of its label,
-and every other page is corrected by what `correction.py` has learned from the labels. The words of each page are stored
-with its visit, so that new labels change the verdicts on all pages, whether or not the crawl stores them.
+and every other page is corrected by what `correction.py` has learned from the labels; if the judge was trained on
+pages, from both together. The words of each page are stored with its visit, so that new labels change the verdicts on
+all pages, whether or not the crawl stores them.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -16,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lycosa.judge.correction import MOST_LABELS, PLACES, SIZE, Correction, Places, boundary, fit, places, rarities
+from lycosa.judge.given import GivenPage, Reading
 from lycosa.types import Judge, Learns, Notebook, Notes, Page, Remembers, Revises, Verdict, Visit
 
 LABELS = "(labels)"  # in the reasons of a verdict: what the labels added to the relevance
@@ -52,6 +54,14 @@ class Stored(Struct, frozen=True, array_like=True):
     numbers: tuple[float, float, float] = (0.5, 0.0, 0.0)  # boundary, shift, slope
     rarity: bytes = b""
     worth: bytes = b""
+    given: int = 0
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """A judge that was trained on pages."""
+
+    def given(self) -> list[GivenPage]: ...  # those pages; slow
 
 
 class Taught(NamedTuple):
@@ -60,6 +70,7 @@ class Taught(NamedTuple):
     labels: Mapping[str, bool]
     fitted: int = 0  # number of labels learned from
     correction: Correction | None = None
+    given: int = 0  # number of training pages learned from
 
 
 _seen = msgspec.msgpack.Decoder(Seen).decode
@@ -79,6 +90,10 @@ class Corrected:
     late_: dict[str, Verdict] = field(init=False, repr=False, default_factory=dict)  # pages judged before a change
     read_: dict[int, tuple[Page, Verdict, Places]] = field(init=False, repr=False, default_factory=dict)  # not learned
     notes_: Notebook | None = field(init=False, repr=False, default=None)
+    at_once_: bool = field(init=False, repr=False, default=True)  # read the training pages within the turn
+    running_: bool = field(init=False, repr=False, default=False)  # pages are being judged
+    given_: Reading | None = field(init=False, repr=False, default=None)  # the judge's training pages, once needed
+    waiting_: bool = field(init=False, repr=False, default=False)  # for these pages, to learn from them too
 
     def __post_init__(self) -> None:
         """Expose the judge's other methods as attributes, since isinstance() checks for them."""
@@ -88,14 +103,16 @@ class Corrected:
         # detected once: isinstance() is slow for protocols
         self.learns_ = self.inner if isinstance(self.inner, Learns) else None
         self.revises_ = self.inner if isinstance(self.inner, Revises) else None
+        self.trained_ = self.inner if isinstance(self.inner, Trained) else None
 
     def connect(self, notes: Notebook, at_once: bool = True) -> None:
-        self.notes_ = notes
+        self.notes_, self.at_once_ = notes, at_once
         if isinstance(self.inner, Remembers):
             self.inner.connect(notes, at_once)
 
     async def judge(self, page: Page) -> Verdict:
         judge: Judge = self.inner
+        self.running_ = True
         verdict = await judge.judge(page)
         if not self.taught_.labels:
             return verdict
@@ -118,18 +135,19 @@ class Corrected:
         now = correct(url, verdict, found, self.taught_)
         if _differs(now, visit.verdict):
             self.late_[url] = now
-        if url in self.taught_.labels:
-            self.unfitted_ += 1
-            if self.unfitted_ >= _REFIT_SHARE * self.taught_.fitted:
-                self._teach(self.taught_.labels)
+        self.unfitted_ += url in self.taught_.labels
+        is_read = self.waiting_ and self.given_ is not None and self.given_.is_done
+        if is_read or (self.unfitted_ > 0 and self.unfitted_ >= _REFIT_SHARE * self.taught_.fitted):
+            self._teach(self.taught_.labels)
 
     def teach(self, labels: Mapping[str, bool]) -> None:
         """Set all current labels, at the start and whenever there are new ones; `revised` returns the changes."""
         if self.notes_ and not self.taught_.labels:
             self.recall(self.notes_)
         known = sum(1 for _ in self._labelled(labels))
+        cut_short = self.trained_ is not None and self.given_ is None and bool(known) and not self.taught_.given
         self.unfitted_ = self.flipped_ = 0
-        if labels != self.taught_.labels or known != self.taught_.fitted:
+        if labels != self.taught_.labels or known != self.taught_.fitted or cut_short:
             self._teach(labels)
 
     def recall(self, notes: Notes) -> None:
@@ -179,16 +197,31 @@ class Corrected:
 
     def _teach(self, labels: Mapping[str, bool]) -> None:
         found = [*self._labelled(labels)]
-        correction = None
+        correction, given = None, self._given() if found else []
         if found:
             urls, answers, pages = zip(*found[-MOST_LABELS:], strict=True)
-            verdicts, words = [seen.verdict() for seen in pages], [seen.found() for seen in pages]
-            correction = fit(urls, verdicts, words, answers, *self._surveyed())
+            verdicts = [*(page.verdict for page in given), *(seen.verdict() for seen in pages)]
+            words = [*(page.places for page in given), *(seen.found() for seen in pages)]
+            told = [*(page.on_topic for page in given), *answers]
+            correction = fit([""] * len(given) + [*urls], verdicts, words, told, *self._surveyed(), len(given))
         if self.before_ is None:
             self.before_ = self.taught_
-        self.taught_, self.unfitted_ = Taught(dict(labels), len(found), correction), 0
+        self.taught_, self.unfitted_ = Taught(dict(labels), len(found), correction, len(given)), 0
         if self.notes_:
             self.notes_.keep(_TAUGHT, _encode(_written(self.taught_)))
+
+    def _given(self) -> list[GivenPage]:
+        """Return the judge's training pages. In a running crawl they are read in a thread, and learned from later."""
+        if self.trained_ is None:
+            return []
+        if self.given_ is None:
+            self.given_ = Reading(self.trained_.given)
+            if self.at_once_ or not self.running_:
+                self.given_.run()
+            else:
+                self.given_.start()
+        self.waiting_ = not self.given_.is_done
+        return self.given_.pages
 
     def _surveyed(self) -> tuple[Any, float]:
         """Return how rare each word is, and the judge's threshold."""
@@ -239,7 +272,8 @@ def _written(taught: Taught) -> Stored:
     if not (learned := taught.correction):
         return Stored(dict(taught.labels), taught.fitted)
     numbers = learned.boundary, learned.shift, learned.slope
-    return Stored(dict(taught.labels), taught.fitted, numbers, learned.rarity.tobytes(), learned.worth.tobytes())
+    arrays = learned.rarity.tobytes(), learned.worth.tobytes()
+    return Stored(dict(taught.labels), taught.fitted, numbers, *arrays, taught.given)
 
 
 def _read(stored: Stored) -> Taught:
@@ -247,4 +281,4 @@ def _read(stored: Stored) -> Taught:
         return Taught(stored.labels, stored.fitted)
     rarity, worth = (np.frombuffer(part, np.float32) for part in (stored.rarity, stored.worth))
     worth = np.pad(worth, (0, SIZE - len(worth)))  # earlier versions knew only words
-    return Taught(stored.labels, stored.fitted, Correction(*stored.numbers, rarity, worth))
+    return Taught(stored.labels, stored.fitted, Correction(*stored.numbers, rarity, worth), stored.given)

@@ -29,6 +29,7 @@ MOST_LABELS = 1_000  # learned from: the latest
 MOST_ODDS = 4.0  # log odds are clipped to this
 SURE = 0.95  # how far a label is trusted
 WORDS, FORM, SLOPE, SHIFT = 30.0, 5.0, 0.5, 1.0  # prior variances: all words, address, judge's weight, constant
+GIVEN_SHIFT = 10.0  # and of a constant of their own for the judge's training pages
 DEPTHS, ENDS = 8, 56  # forms of an address: folders, and hashes of its ending
 SIZE = PLACES + DEPTHS + ENDS
 
@@ -104,16 +105,20 @@ def fit(
     labels: Sequence[bool],
     rarity: NDArray[np.float32],
     threshold: float = 0.5,
+    given: int = 0,
 ) -> Correction:
-    """Fit the most probable correction by Newton's method."""
+    """Fit the most probable correction by Newton's method. The first `given` pages are the judge's
+    training pages: their URLs are unknown, and how many of them are on topic says nothing about the crawl."""
     margins = np.array([margin(verdict.relevance, verdict.on_topic, threshold) for verdict in verdicts])
     rows = np.zeros((len(pages), SIZE), np.float32)
     for row, url, found in zip(rows, urls, pages, strict=True):
         weights = rarity[found]
         row[found] = weights / (float(weights @ weights) ** 0.5 or 1.0)
-        row[[*form(url)]] = 0.5**0.5
+        if url:
+            row[[*form(url)]] = 0.5**0.5
     variance = np.repeat(np.array([WORDS, FORM], np.float32), [PLACES, DEPTHS + ENDS])
     kernel = ((rows * variance) @ rows.T).astype(np.float64) + SHIFT + SLOPE * np.outer(margins, margins)
+    kernel[:given, :given] += GIVEN_SHIFT
     pull = _maximum(kernel, margins, np.where(labels, SURE, 1 - SURE))
     worth = (variance * (rows.T @ pull)).astype(np.float32)
     worth[PLACES:] *= 0.5**0.5

@@ -14,6 +14,7 @@ from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
 from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
 from lycosa.judge.features import FIELDS, Fields
+from lycosa.judge.given import GivenPage, given_pages
 from lycosa.judge.linear import fit_logistic, fit_svm
 from lycosa.judge.neural import fit_network
 from lycosa.judge.sparse import Rows
@@ -42,11 +43,23 @@ class Examples:
     seed: int = 0
     classifier_: Classifier = field(init=False, repr=False, default_factory=untrained)
     focus_: Focus = field(init=False, repr=False, default=Focus(np.zeros(0, bool), 0.5))
+    source_: tuple[Path, ReadPages] | None = field(init=False, repr=False, default=None)  # of the training pages
 
     def prepare(self, folder: Path, read: ReadPages) -> None:
         found = load_or_train(self, folder, read)
         self._check(found.labels)
         self.use(found)
+        self.set_source(folder, read)
+
+    def set_source(self, folder: Path, read: ReadPages) -> None:
+        """Say where the training pages are."""
+        self.source_ = folder, read
+
+    def given(self) -> list[GivenPage]:
+        """Return the training pages; labels are learned from together with them. A shared model may have none."""
+        folder, read = self.source_ or (Path(), None)
+        has_pages = all((folder / name).exists() for name in as_list(self.examples))
+        return given_pages(self, folder, read) if read and has_pages else []
 
     def use(self, found: Classifier) -> None:
         """Judge with this classifier."""

@@ -309,13 +309,13 @@ class Keywords:
 
     def _fit(self) -> None:
         """Recalibrate; if that changes next to nothing, keep the old calibration."""
-        times = self._times()
-        companies = self._companies()
+        times, companies = self._times(), self._companies()
         before = self.calibration_.probabilities(self._scores(times, self.common_), companies)
         common = self._common(times, off=before < SURELY_OFF)
         scores = self._scores(times, common)
         self.strong_, self.weak_ = _extremes(scores)
-        calibration = fit(scores, companies, self.strong_, self.weak_)
+        forgotten = self.pages_ - len(self.seen_)
+        calibration = fit(scores, companies, self.strong_, self.weak_, self.calibration_, forgotten)
         after = calibration.probabilities(scores, companies)
         moved = np.abs(after - before)[np.maximum(after, before) > 0]
         now, then = self._passes(after), self._passes(before)

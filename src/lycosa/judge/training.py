@@ -141,8 +141,15 @@ def cross_validate(judge: Learner, corpus: Corpus, number: int, seed: int) -> It
     """Yield for each fold its labels, and the verdicts of a judge trained on the other folds."""
     _, classes = np.unique(np.array(corpus.labels), return_inverse=True)
     for chosen, held in folds(classes, number, seed):
-        found = judge.fit(corpus, chosen)
-        focus = judge.focus(found)
-        counts = corpus.rows().take(held).keep(np.array([corpus.terms[term] for term in found.features.terms]))
-        verdicts = [found.decide(ids, values, focus) for ids, values in weigh(found.features, counts)]
-        yield [(corpus.labels[page], verdict) for page, verdict in zip(held.tolist(), verdicts, strict=True)]
+        yield [(corpus.labels[page], verdict) for page, verdict in judge_held(judge, corpus, chosen, held)]
+
+
+def judge_held(
+    judge: Learner, corpus: Corpus, chosen: NDArray[np.intp], held: NDArray[np.intp]
+) -> Iterator[tuple[int, Verdict]]:
+    """Train on the chosen pages, and yield the numbers of the held-out pages with their verdicts."""
+    found = judge.fit(corpus, chosen)
+    focus = judge.focus(found)
+    counts = corpus.rows().take(held).keep(np.array([corpus.terms[term] for term in found.features.terms]))
+    for page, (ids, values) in zip(held.tolist(), weigh(found.features, counts), strict=True):
+        yield page, found.decide(ids, values, focus)

@@ -22,10 +22,12 @@ from msgspec.structs import replace
 
 from lycosa import build, config
 from lycosa.files import write_whole
-from lycosa.lab import baselines, results
+from lycosa.lab import baselines, estimates, results
 from lycosa.lab.answer import Pages
+from lycosa.lab.estimates import Steps
 from lycosa.lab.judges import Miner, judge_of
 from lycosa.lab.one import LAB, crawl_web
+from lycosa.lab.person import Asked, person_of
 from lycosa.lab.prepare import Preparation, Prepared, by_chance, judge_for
 from lycosa.lab.replay import Fenced
 from lycosa.lab.results import Facts, Results, Run, Timing, facts, measure
@@ -58,11 +60,13 @@ class Job(Struct, frozen=True):
     path: str
     fetch: config.Fetch | None = None  # settings of a crawl in the field; None: strict order
     latency_s: float = 0.0
+    held_out: tuple[int, ...] = ()
 
     @property
     def key(self) -> str:
         """A key that is the same as long as the run would be the same."""
         manners = [self.fetch, self.latency_s] if self.fetch else []
+        manners += [self.held_out] if self.held_out else []
         return xxhash.xxh3_64_hexdigest(msgspec.json.encode([self.prepared.key, self.strategy, self.options, *manners]))
 
 
@@ -95,12 +99,11 @@ def _jobs(plan: Plan, out: Path, watch: Watch, mine: Miner | None) -> Iterator[J
             again = by_chance(task)
             prepared = preparation.prepare(task, repeat if again else 0)
             for name, options in plan.strategies.items():
-                varies = _varies(options)
-                if repeat and not again and not varies:
+                seeded = _seeded(options, plan.seed, repeat)
+                if repeat and not again and seeded == options:
                     continue
-                seeded = {**options, "seed": options.get("seed", plan.seed) + repeat} if varies else options
                 path = out / "runs" / f"{slug(task.name)}--{slug(name)}--{repeat}.json"
-                yield Job(prepared, name, seeded, repeat, str(path), plan.fetch, plan.latency_s)
+                yield Job(prepared, name, seeded, repeat, str(path), plan.fetch, plan.latency_s, plan.held_out)
 
 
 def _kept(job: Job) -> Kept | None:
@@ -145,7 +148,10 @@ def run(job: Job) -> None:
     prepared, task = job.prepared, job.prepared.task
     web = _web(task.web, prepared.folder)
     judging = prepared.judges[judge_for(job.options, task)]
-    judge = judge_of(judging)
+    judge, person = judge_of(judging), person_of(job.options, job.strategy)
+    if person:
+        positives = set(prepared.positives)
+        judge = Asked(judge, person, lambda url: web.page(url) in positives)
     strategy = baselines.oracle(prepared.oracle, web) if job.options["kind"] == "oracle" else _make(job.options)
     if hasattr(strategy, "prepare"):
         try:
@@ -155,9 +161,18 @@ def run(job: Job) -> None:
     started, cpu = time.perf_counter(), time.process_time()
     settings = replace(LAB, fetch=job.fetch) if job.fetch else LAB
     asked = Fenced(web) if task.closed else web
-    crawl = crawl_web(asked, prepared.seeds, judge, strategy, task.pages, settings, latency_s=job.latency_s)
+    how: dict[str, Any] = {"settings": settings, "latency_s": job.latency_s}
+    steps = Steps(web.page)
+    how["sinks"] = [steps] if job.held_out else []
+    crawl = crawl_web(asked, prepared.seeds, judge, strategy, task.pages, **how)
     timing = Timing(round(time.perf_counter() - started, 3), round(time.process_time() - cpu, 3))
-    kept = Kept(job.key, measure(prepared, job.strategy, job.repeat, crawl, web), timing)
+    measured = measure(prepared, job.strategy, job.repeat, crawl, web)
+    measured = replace(
+        measured,
+        labels=len(judge.labels) if person else 0,
+        estimates=estimates.score(steps.all, prepared.targets, job.held_out, results.SHARES),
+    )
+    kept = Kept(job.key, measured, timing)
     with writing(Path(job.path)):
         write_whole(Path(job.path), msgspec.json.encode(kept))
 
@@ -171,6 +186,15 @@ def _kinds() -> Plugins:
     return Plugins(STRATEGY, {**STRATEGIES, "random": baselines.Random})
 
 
+def _seeded(options: dict[str, Any], first: int, repeat: int) -> dict[str, Any]:
+    """The options of a repetition, with its seed; unchanged if nothing depends on chance."""
+    found = {**options, "seed": options.get("seed", first) + repeat} if _varies(options) else options
+    if person := person_of(options, options["kind"]):
+        seed = person.seed if "seed" in options["person"] else first
+        found = {**found, "person": {**options["person"], "seed": seed + repeat}}
+    return found
+
+
 def _varies(options: dict[str, Any]) -> bool:
     """Does the strategy depend on chance?"""
     kind = _kinds().get(options["kind"])
@@ -181,7 +205,7 @@ def _make(options: dict[str, Any]) -> Any:
     """A new strategy, not prepared yet."""
     if options["kind"] == "oracle":
         return None
-    given = {name: value for name, value in options.items() if name != "judge"}
+    given = {name: value for name, value in options.items() if name not in ("judge", "person")}
     return build.make("strategy", _kinds(), given, config.Source(Path("strategies"), ""))
 
 

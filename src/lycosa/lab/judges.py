@@ -151,6 +151,7 @@ def judge_of(judging: Judging) -> Any:
         known = ", ".join(trained.labels)
         raise BadInput(f"target: none of {', '.join(judge.target)} is a label of the examples (there are: {known})")
     judge.use(trained)
+    judge.set_source(Path(judging.folder), read_pages)
     return judge
 
 

@@ -6,7 +6,7 @@ and by hours. Either way, the same web, seeds, judge and strategy give exactly t
 while they crawl, so each crawl needs new ones.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -171,14 +171,16 @@ def crawl_web(  # noqa: PLR0913
     settings: config.Config = LAB,
     robots: bool = False,
     latency_s: float = 0.0,
+    sinks: Sequence[Sink] = (),
 ) -> LabCrawl:
     """Crawl until `pages` HTML pages were fetched or nothing is left; robots.txt is obeyed only on request.
 
-    `settings` determines the number of workers and their politeness; every reply takes `latency_s`.
+    `settings` determines the number of workers and their politeness; every reply takes `latency_s`; `sinks` receive
+    every visit.
     """
     bench = Bench(web, strategy, settings, pages, latency_s, robots)
     try:
-        crawl = bench.assembly.crawl(judge, bench.fetcher, bench.sinks)
+        crawl = bench.assembly.crawl(judge, bench.fetcher, [*bench.sinks, *sinks])
         run_in_lab(
             bench.clock,
             crawl.run([Link(url, origin=Origin.SEED) for url in start_urls(seeds)], settings.fetch.concurrency),

@@ -47,6 +47,11 @@ class Runs:
         """The seconds that the slowest strategy took for a task: the time scale."""
         return max((run.hours * 3600 for (_, name), runs in self._runs.items() if name == task for run in runs))
 
+    def estimates(self) -> list[str]:
+        """The kinds of recall estimates, if they were compared with the truth."""
+        each = [[one.kind for one in run.estimates] for runs in self._runs.values() for run in runs]
+        return min(each, key=len, default=[])  # a run without pages has none
+
     def of(self, strategy: str, task: str) -> list[Run]:
         return self._runs.get((strategy, task), [])
 
@@ -74,7 +79,8 @@ class Runs:
 def table(results: Results) -> str:
     """Areas, recall, harvest and tests, as Markdown."""
     runs = Runs(results)
-    parts = [_heading(runs, results), _areas(runs), _by_hours(runs), _figures(runs), _tests(runs), _about(results)]
+    parts = [_heading(runs, results), _areas(runs), _by_hours(runs), _figures(runs), _estimates(runs), _tests(runs)]
+    parts.append(_about(results))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -148,15 +154,46 @@ def _figures(runs: Runs) -> str:
         "## Recall and harvest",
         "",
         "Recall after a percentage of the pages; harvest rate: share of the fetched pages that have a target's"
-        " label; harvest ratio: mean relevance of the fetched pages according to the judge.",
+        " label; harvest ratio: mean relevance of the fetched pages according to the judge; F1: of its verdicts on the"
+        " fetched pages at the end; labels: given by a simulated person.",
         "",
-        _row("strategy", *(f"recall {share} %" for share in SHARES), "harvest rate", "harvest ratio"),
-        _row("---", *["--:"] * (len(SHARES) + 2)),
+        _row("strategy", *(f"recall {share} %" for share in SHARES), "harvest rate", "harvest ratio", "F1", "labels"),
+        _row("---", *["--:"] * (len(SHARES) + 4)),
     ]
     values: list[Value] = [lambda run, share=str(share): run.recall[share] for share in SHARES]  # type: ignore[misc]
-    values += [lambda run: run.harvest_rate, lambda run: run.harvest_ratio]
+    values += [lambda run: run.harvest_rate, lambda run: run.harvest_ratio, lambda run: run.f1]
     for strategy in runs.strategies:
-        lines.append(_row(strategy, *(_with_error(runs.values(strategy, value)) for value in values)))
+        labels = runs.values(strategy, lambda run: run.labels)
+        cells = [_with_error(runs.values(strategy, value)) for value in values]
+        lines.append(_row(strategy, *cells, f"{mean(labels):g}" if labels else "-"))
+    return "\n".join(lines)
+
+
+def _estimates(runs: Runs) -> str:
+    """How far the estimates of recall were from the truth; empty if none were made."""
+    kinds = runs.estimates()
+    if not kinds:
+        return ""
+    lines = [
+        "## Estimates of recall",
+        "",
+        "The mean absolute error of the estimated recall, over equally spaced points of the crawl and after a"
+        " percentage of its pages, and how often the interval held the truth. Held-out pages are random samples of the"
+        " targets.",
+        "",
+        _row("strategy", "estimate", "error", "interval holds", *(f"after {share} %" for share in SHARES)),
+        _row("---", "---", *["--:"] * (len(SHARES) + 2)),
+    ]
+    for strategy in runs.strategies:
+        for place, kind in enumerate(kinds):
+            values: list[Value] = [lambda run, place=place: run.estimates[place].error]  # type: ignore[misc]
+            values += [
+                lambda run, place=place, share=str(share): run.estimates[place].at[share]  # type: ignore[misc]
+                for share in SHARES
+            ]
+            error, *at = (_with_error(runs.values(strategy, value)) for value in values)
+            covered = mean(runs.values(strategy, lambda run, place=place: run.estimates[place].covered))  # type: ignore[misc]
+            lines.append(_row(strategy, kind, error, f"{covered:.0%}", *at))
     return "\n".join(lines)
 
 

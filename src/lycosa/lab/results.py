@@ -10,6 +10,7 @@ from msgspec import Struct
 from lycosa.files import write_whole
 from lycosa.lab import metrics
 from lycosa.lab.answer import Pages
+from lycosa.lab.estimates import Errors
 from lycosa.lab.one import LabCrawl
 from lycosa.lab.prepare import Prepared
 from lycosa.lab.writing import writing
@@ -55,6 +56,9 @@ class Run(Struct, frozen=True, omit_defaults=True):
     relevance: list[float]  # harvest ratio so far
     hours: float = 0.0  # on the lab's clock; in strict order no time passes
     seconds: list[float] = []  # when each page had been fetched
+    f1: float = 0.0  # of the judge's last verdicts on the fetched pages, examples left out
+    labels: int = 0  # given by a simulated person
+    estimates: list[Errors] = []  # of recall, beside the truth
 
 
 class Timing(Struct, frozen=True):
@@ -149,7 +153,16 @@ def measure(prepared: Prepared, strategy: str, repeat: int, crawl: LabCrawl, web
         relevance=list(map(_short, relevance)),
         hours=crawl.hours.get("hours", 0.0),
         seconds=[page.at for page in pages] if crawl.seconds else [],
+        f1=_short(_f1(prepared, crawl, web)),
     )
+
+
+def _f1(prepared: Prepared, crawl: LabCrawl, web: Pages) -> float:
+    """Of `on_topic`, by the labels of the web."""
+    positives, examples = set(prepared.positives), set(prepared.examples)
+    judged = {web.page(page.final_url): page.on_topic for page in crawl.pages if not page.duplicate_of}
+    said = {page for page, on_topic in judged.items() if on_topic and page not in examples}
+    return metrics.effectiveness(len(said & positives), len(said), len((positives - examples) & judged.keys())).f1
 
 
 def value_at(curve: Sequence[float], page: int) -> float:

@@ -12,7 +12,9 @@ from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.config import Positive, Whole
+from lycosa.estimate.held_out import LEAST
 from lycosa.lab.one import LATENCY_S
+from lycosa.lab.person import person_of
 from lycosa.lab.webs import GENERATED
 from lycosa.types import BadInput
 
@@ -20,6 +22,7 @@ BELOW, ABOVE = ("breadth-first", "random"), ("oracle",)  # always included; only
 DEFAULT = ("best-first", "link-context", "opic", "otie")
 Model = Literal["nb", "svm", "logistic", "mlp", "vote"]
 Ratio = Annotated[float, Meta(gt=0, le=1_000)]
+HeldOut = Annotated[int, Meta(ge=LEAST)]
 
 
 class Task(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,7 +51,7 @@ class Comparison(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     strategies: list[str] = field(default_factory=lambda: list(DEFAULT))
     strategy: dict[
         str, dict[str, Any]
-    ] = {}  # options by name; `kind` if the name differs from it, `judge` for another judge
+    ] = {}  # options by name; `kind` if the name differs from it, `judge` for another judge, `person` who labels pages
     webs: str = ""  # the folder of webs and labels, by default that of the file; $NAME is an environment variable
     model: Model = "logistic"
     pages: Positive = 400
@@ -58,6 +61,7 @@ class Comparison(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     fetch: config.Fetch = config.Fetch()
     latency_s: config.Seconds = LATENCY_S  # until a server answers
     oracle: bool = True  # planning needs the links of the whole web
+    held_out: list[HeldOut] = []  # compare recall estimates with the truth: with this many held-out pages, ...
 
 
 class Plan(Struct, frozen=True):
@@ -71,6 +75,7 @@ class Plan(Struct, frozen=True):
     home: Path  # that topics and files of seeds are relative to
     fetch: config.Fetch | None = None  # settings of a crawl in the field; None: strict order
     latency_s: float = 0.0
+    held_out: tuple[int, ...] = ()  # numbers of held-out pages with which recall is estimated
 
 
 def load(path: Path, **changes: Any) -> Plan:
@@ -104,9 +109,9 @@ def complete(found: Comparison, folder: Path) -> Plan:
         if not name or names.count(name) > 1:
             raise BadInput(f"task {task.name!r}: names of tasks must be unique")
         _check(task)
-    manners = (found.fetch, found.latency_s) if found.field else (None, 0.0)
-    webs = _folder(found.webs, folder)
-    return Plan(tasks, _strategies(found), found.repeat, found.seed, webs, folder, *manners)
+    fetch, latency_s = (found.fetch, found.latency_s) if found.field else (None, 0.0)
+    webs, held_out = _folder(found.webs, folder), tuple(dict.fromkeys(found.held_out))
+    return Plan(tasks, _strategies(found), found.repeat, found.seed, webs, folder, fetch, latency_s, held_out)
 
 
 def _check(task: Task) -> None:
@@ -140,6 +145,7 @@ def _strategies(found: Comparison) -> dict[str, dict[str, Any]]:
     for name in names:
         if not slug(name):
             raise BadInput(f"strategies: {name!r} is not a name")
+        person_of(found.strategy.get(name, {}), name)
     return {name: {"kind": name, **found.strategy.get(name, {})} for name in names}
 
 
