@@ -2,14 +2,12 @@
 
     python bench/scale.py speed                       # the bench web, 1 and 2 shards, loose and exact
     python bench/scale.py quality WEBS                # served over HTTP, `learned`, 1, 2 and 4 shards, exact
-    python bench/scale.py read                        # commands that read ten shards, and twelve
 
 Quality is the area under recall by pages, in the order of the requests; WEBS is a folder with the recorded webs.
 """
 
 import argparse
 import json
-import shutil
 import statistics
 import subprocess
 import sys
@@ -25,7 +23,6 @@ from msgspec import Struct
 
 from lycosa.lab.metrics import area_under_recall
 from lycosa.lab.webs import labels_of, open_web
-from lycosa.shards.layout import scatter
 from lycosa.store.db import CrawlDb
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]  # the command line of this very environment
@@ -131,17 +128,16 @@ def area(task: Task, address: str, shards: int, order: str) -> float:
 
 
 def speed(pages: int, counts: list[int], times: int) -> None:
-    """Each kind of crawl runs once more at the beginning: the web then has all of its pages at hand."""
     print("| shards | order | pages/s | CPU us/page | messages/page | bytes/page | peak MB |")
     print("|--:|---|--:|--:|--:|--:|--:|")
     site = web(10 * pages)
-    with served(site, 4_000) as port, TemporaryDirectory() as work:
-        for number in range(times + 1):
+    with served(site, 2_000) as port, TemporaryDirectory() as work:
+        seeds = site.seeds(port)
+        crawl(Path(work) / "warm", seeds, pages, 1, "loose")
+        for number in range(times):
             for shards in counts:
-                for order in ("loose", "exact") if shards > 1 else ("",):
-                    row = crawl(Path(work) / f"{shards} {order} {number}", site.seeds(port), pages, shards, order)
-                    if number:
-                        print(row, flush=True)
+                for order in ("loose", "exact") if shards > 1 else ("exact",):
+                    print(crawl(Path(work) / f"{shards} {order} {number}", seeds, pages, shards, order), flush=True)
 
 
 def crawl(folder: Path, seeds: list[str], pages: int, shards: int, order: str) -> str:
@@ -152,71 +148,33 @@ def crawl(folder: Path, seeds: list[str], pages: int, shards: int, order: str) -
         strategy="best-first",
         pages=pages,
         shards=shards,
-        order=order or "exact",
+        order=order,
         delay_s=0.0,
         proxy="",
     )
     (folder / "crawl.toml").write_text(text)
     cost = run([*LYCOSA, "crawl", str(folder), "--json"], folder / "out")
     summary = json.loads((folder / "summary.json").read_text())
-    shutil.rmtree(folder)
     found, crawled_s = summary["pages"], summary["seconds"]
     told = summary.get("messages", 0) / found, summary.get("message_bytes", 0) / found
     cells = f"{found / crawled_s:.0f} | {cost.cpu_s / found * 1e6:.0f} | {told[0]:.2f} | {told[1]:.0f}"
     return f"| {shards} | {order} | {cells} | {summary['rss_mb']:.0f} |"
 
 
-def read(urls: int, counts: list[int]) -> None:
-    print("| shards | show s | why s | export s |")
-    print("|--:|--:|--:|--:|")
-    for shards in counts:
-        with TemporaryDirectory() as work:
-            folder = Path(work)
-            text = 'seeds = ["http://h1.example/"]\ntopic = { kind = "keywords", words = ["star"] }\n'
-            (folder / "crawl.toml").write_text(text)
-            store(folder, urls)
-            scatter(folder, shards)
-            commands = ["show"], ["why", address(urls // 100)], ["export"]
-            taken = [run([*LYCOSA, name, str(folder), *more], folder / "out").seconds for name, *more in commands]
-        print(f"| {shards} | {' | '.join(f'{seconds:.1f}' for seconds in taken)} |", flush=True)
-
-
-def address(number: int) -> str:
-    return f"http://h{number % 5_000}.example/some/path/page{number}.html"
-
-
-def store(folder: Path, urls: int) -> None:
-    """A crawl that knows this many URLs, and has fetched a tenth of them."""
-    known = ((n, address(n), n // 10, "an anchor", 3, n / urls, int(n <= urls // 10), 1, 0) for n in range(1, urls + 1))
-    fetched = ((n, address(n), address(n), 1e9 + n, f"digest {n}") for n in range(1, urls // 10 + 1))
-    columns = "n, url, final_url, fetched_at, digest, on_topic, relevance, seconds, depth, bytes, status"
-    texts = "error, detail, duplicate_of, warc, label, title, language, why, content_type, source, anchor"
-    with closing(CrawlDb(folder / "crawl.db").open()) as db:
-        db.executemany("INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", known)
-        values = "?, ?, ?, ?, ?, 0, 0.5, 0.1, 1, 20000, 200" + ", ''" * 11
-        db.executemany(f"INSERT INTO visits ({columns}, {texts}) VALUES ({values})", fetched)
-        db.commit()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_subparsers(dest="what", required=True)
     fast = what.add_parser("speed")
-    fast.add_argument("--pages", type=int, default=12_000)
+    fast.add_argument("--pages", type=int, default=4_000)
     good = what.add_parser("quality")
     good.add_argument("webs", type=Path)
     good.add_argument("--only", nargs="*", default=[], choices=TASKS)
     good.add_argument("--order", default="exact")
-    readers = what.add_parser("read")
-    readers.add_argument("--urls", type=int, default=1_000_000)
-    for one, counts in ((fast, [1, 2]), (good, [1, 2, 4]), (readers, [10, 12])):
+    for one, counts in ((fast, [1, 2]), (good, [1, 2, 4])):
         one.add_argument("--shards", type=int, nargs="+", default=counts)
-    for one in (fast, good):
         one.add_argument("--times", type=int, default=1)
     given = parser.parse_args()
-    if given.what == "read":
-        read(given.urls, given.shards)
-    elif given.what == "speed":
+    if given.what == "speed":
         speed(given.pages, given.shards, given.times)
     else:
         quality(given.webs, given.shards, given.times, given.only, given.order)

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct, field
 from lycosa.errors import BadInput, ConfigError
 
 NAME = "crawl.toml"
-MOST_SHARDS = 64  # the number of buckets into which hosts are hashed
+MOST_SHARDS = 10  # as many databases as SQLite lets a reader open at once
 Whole = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]

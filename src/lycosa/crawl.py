@@ -41,7 +41,7 @@ class Sharing(Protocol):
     """The other shards of a crawl that is divided among several processes, each with its own hosts."""
 
     def divide(self, visit: Visit) -> Visit: ...  # without the links that other shards will score and queue
-    async def first_url(self, digest: str, reply: Reply) -> str: ...  # where any shard saw this body first
+    async def first_url(self, digest: str, url: str) -> str: ...  # where any shard saw this body first
 
 
 _UNJUDGED = Verdict(0.5, on_topic=True)  # the verdict on a sitemap: what its pages are about is unknown
@@ -117,7 +117,7 @@ class Crawl:
             return _failed(visit, "parse-budget" if isinstance(error, TooCostly) else "parse", described(error))
         if (first := self.bodies.setdefault(digest, url)) != url:  # after parsing: never a duplicate of a failure
             return replace(visit, digest=digest, duplicate_of=first)
-        if self.sharing and (first := await self.sharing.first_url(digest, reply)) != url:
+        if self.sharing and (first := await self.sharing.first_url(digest, url)) != url:
             self.bodies[digest] = first
             return replace(visit, digest=digest, duplicate_of=first)
         if page.listed:

@@ -4,10 +4,9 @@ of other shards link to URLs of this one."""
 from collections.abc import Callable, Iterable, Sequence
 
 from lycosa import urls
-from lycosa.frontier.hosts import Host
 from lycosa.frontier.places import Places
 from lycosa.store.db import DONE, ELSEWHERE, WAITING
-from lycosa.types import Band, Clock, Link, Reply
+from lycosa.types import Band, Clock, Link
 
 
 class Changes:
@@ -17,7 +16,6 @@ class Changes:
         self._places = places
         self._clock = clock
         self._wake = wake
-        self._rested: set[str] = set()  # links whose hosts rest, or are busy again, before the visit is over
 
     def prefer(self, numbers: Iterable[int], band: Band) -> int:
         """Move queued URLs to a band; return how many are queued."""
@@ -41,19 +39,6 @@ class Changes:
                 count += 1
         self._wake()
         return count
-
-    def rest(self, host: Host, reply: Reply) -> None:
-        """Let a host rest before the visit is over."""
-        self._places.rest(host, reply, self._clock.now())
-        self._rested.add(reply.link.url)
-        self._wake()
-
-    def has_rested(self, url: str) -> bool:
-        """Whether the host of this link was allowed to rest before; asked once, at the end of the visit."""
-        if url not in self._rested:
-            return False
-        self._rested.remove(url)
-        return True
 
     def meet(self, url: str, reference: int) -> None:
         """Make a page of another shard known, so that URLs found on it have a source."""

@@ -142,10 +142,10 @@ class DurableFrontier:
             host.pages += not reply.error
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
                 host.closed = host.closed or FULL
-        if was_busy := not self.changes.has_rested(reply.link.url):
-            self._places.rest(host, reply, now)
+        self.hosts.rest(host, reply, now)
+        self.focus.ended(host, reply.seconds, now)
         self._rests.write(host)
-        if host.closed and was_busy:
+        if host.closed:
             self._places.close(host, now)
         self.turns += 1
         if host.due_at - now > delay_s + UNSAVED_S:

@@ -82,8 +82,6 @@ class Fleet:
     ) -> dict[str, Any]:
         """Run all shards until the crawl is over, or until Ctrl-C if `signals` is set; return the summary of all."""
         desk, log = Desk(self._homes, self._hub.ask, self.summary, self.stop), CrawlLog(self.folder)
-        if self._settings.store.warc:
-            (self.folder / "warc").mkdir(exist_ok=True)  # readers find the records of the shards from there
         with log.open(), on_signals(self.stop) if signals else contextlib.nullcontext():
             log.event("started", shards=len(self._homes))
             shards = [asyncio.ensure_future(self._keep(at, seeds, retry_failed)) for at in range(len(self._homes))]

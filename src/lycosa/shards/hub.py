@@ -7,7 +7,6 @@ from typing import Any
 from lycosa import config
 from lycosa.control import Request
 from lycosa.errors import BadInput
-from lycosa.frontier.focus import SHARE
 from lycosa.shards.messages import (
     Ack,
     Ask,
@@ -26,9 +25,7 @@ from lycosa.shards.messages import (
 from lycosa.shards.wire import Wire
 
 MOST_ALLOTTED = 200  # pages given to a shard at once
-STEP = round(1 / SHARE)  # remaining pages are told in these steps: only then the number of requests at once changes
 _NONE = (0, 0)
-Shared = tuple[tuple[int, int], int]  # the least rank, and the remaining pages
 
 
 class Hub:
@@ -147,21 +144,21 @@ class Hub:
     def _remaining(self) -> int:
         if not self._limits.pages:
             return -1
-        left = self._limits.pages - sum(status.pages for status in self._statuses.values())
-        return max(0, left) // STEP * STEP
+        return max(0, self._limits.pages - sum(status.pages for status in self._statuses.values()))
 
     def _allot(self, status: Status) -> None:
         """Give a shard that has used up its pages some more; if none are left, ask those back that others do not use.
 
         A shard that starts is given at least the pages it has already."""
         shard, allotted = status.shard, self._allotted
-        if not self._versions[shard] or (status.wants_pages and status.version == self._versions[shard]):
-            left = self._limits.pages - sum(max(pages, self._pages(other)) for other, pages in enumerate(allotted))
+        left = self._limits.pages - sum(max(pages, self._pages(other)) for other, pages in enumerate(allotted))
+        has_used_all = status.wants_pages and status.version == self._versions[shard]
+        if has_used_all or (not self._versions[shard] and left):
             more = min(left, max(1, min(MOST_ALLOTTED, left // (2 * self._shards))))
             if more > 0:
                 allotted[shard] = max(allotted[shard], status.pages) + more
                 self._versions[shard] += 1
-            elif status.wants_pages and status.pages + status.in_flight >= status.allotted:
+            elif status.pages + status.in_flight >= status.allotted:
                 self._ask_back(shard)
 
     def _ask_back(self, wanting: int) -> None:
@@ -169,18 +166,15 @@ class Hub:
             unused = self._allotted[shard] > status.pages + status.in_flight
             if shard != wanting and unused and shard in self._wires and shard not in self._asked_back:
                 self._asked_back.add(shard)
-                self._wires[shard].send(self._news_for(shard, self._shared(), return_pages=True))
+                self._wires[shard].send(self._news_for(shard, return_pages=True))
 
     def _pages(self, shard: int) -> int:
         status = self._statuses.get(shard)
         return status.pages if status else 0
 
-    def _news_for(self, shard: int, shared: Shared, probe: int = -1, return_pages: bool = False) -> News:
-        return News(*shared, self._allotted[shard], self._versions[shard], return_pages, probe)
-
-    def _shared(self) -> Shared:
-        """What is the same for all shards."""
-        return self._least(), self._remaining()
+    def _news_for(self, shard: int, probe: int = -1, return_pages: bool = False) -> News:
+        allotment = self._allotted[shard], self._versions[shard]
+        return News(self._least(), self._remaining(), *allotment, return_pages, probe)
 
     def _least(self) -> tuple[int, int]:
         """The rank of the last of the best URLs over all shards: one for each, as in a single process."""
@@ -193,9 +187,8 @@ class Hub:
 
     def _tell(self) -> None:
         """Tell each shard what has changed for it."""
-        shared = self._shared()
         for shard, wire in self._wires.items():
-            news = self._news_for(shard, shared)
+            news = self._news_for(shard)
             if news != self._news.get(shard):
                 self._news[shard] = news
                 wire.send(news)
@@ -234,9 +227,8 @@ class Hub:
     def _ask_all(self) -> None:
         self._probe += 1
         self._answers = {}
-        shared = self._shared()
         for shard, wire in self._wires.items():
-            wire.send(self._news_for(shard, shared, self._probe))
+            wire.send(self._news_for(shard, self._probe))
 
 
 def _counters(status: Status) -> Status:

@@ -138,7 +138,7 @@ class News(Struct, frozen=True, array_like=True, tag="news"):
     """What a shard must know about the others."""
 
     least: tuple[int, int] = (0, 0)  # the rank a URL must have to be fetched next, in two parts
-    remaining: int = -1  # pages until the limit, rounded down; -1 without one
+    remaining: int = -1  # pages until the limit; -1 without one
     allotted: int = 0
     version: int = 0  # of the allotment; 0: none yet
     return_pages: bool = False  # give back what has not been used of the allotment

@@ -1,7 +1,6 @@
 """One shard: an ordinary session, connected to the others through the hub."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,7 +42,7 @@ from lycosa.shards.routing import Routing
 from lycosa.shards.shipping import SHIP_S, Shipper
 from lycosa.shards.wire import Wire, each
 from lycosa.store.shard_views import REFERENCE
-from lycosa.types import Acts, Band, Link, Opens, Origin, Reply, Visit
+from lycosa.types import Acts, Band, Link, Opens, Origin, Visit
 
 TICK_S = 0.05  # between two looks at where this shard stands; for an exact order it is told after each visit as well
 COMMIT_S = {"exact": 0.05, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
@@ -63,7 +62,6 @@ class Shard:
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
         self._tells_soon = False
-        self._committed = 0.0  # when the last commit was made, whoever asked for it
         self._tasks: list[asyncio.Task[None]] = []
 
     def join(self, session: Session) -> None:
@@ -93,7 +91,7 @@ class Shard:
             frontier.focus.join(self._routing.shards, self._tell_soon)
 
     def _make_quota(self, parts: Parts) -> Quota:
-        self._quota = ShardQuota(parts.config.limits, parts.totals, self._tell_soon)
+        self._quota = ShardQuota(parts.config.limits, parts.totals)
         return self._quota
 
     def _open(self) -> None:
@@ -101,7 +99,6 @@ class Shard:
         for part in self._shared.values():
             part.share()
         self._parts.db.before_commit.append(self._teach)  # before the outbox takes what is to be sent
-        self._parts.db.after_commit.append(self._note_commit)
         for mail in (self._outbox, self._inbox, self._claims):
             mail.open()
         if self._shipper:
@@ -181,12 +178,7 @@ class Shard:
         share = len(links) / len(visit.page.links) if self._shares_cash else 1.0
         return replace(visit, page=replace(visit.page, links=links), score=visit.score * share)
 
-    async def first_url(self, digest: str, reply: Reply) -> str:
-        """Ask the shard that decides. Meanwhile the host rests, and may be contacted again, unless this page may turn
-        out to be the last one it is allowed."""
-        url, frontier = reply.link.url, self._parts.frontier
-        if self._routing.decides(digest) != self._routing.me and not frontier.scope.rules.max_pages_per_host:
-            frontier.changes.rest(frontier.leases[url][1], reply)
+    async def first_url(self, digest: str, url: str) -> str:
         return await self._claims.first_url(digest, url)
 
     def write(self, visit: Visit) -> None:
@@ -291,15 +283,15 @@ class Shard:
 
     async def _tick(self) -> None:
         """Report where this shard stands, and commit what other shards wait for."""
+        committed = 0.0
+        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
             waits = self._outbox.has_letters() or not self._inbox.is_empty()
-            if waits and time.monotonic() - self._committed >= self._commit_s:
+            if waits and loop.time() - committed >= self._commit_s:
                 self._session.commit()
+                committed = loop.time()
             self._tell()
-
-    def _note_commit(self) -> None:
-        self._committed = time.monotonic()
 
     def _tell_soon(self) -> None:
         if not self._tells_soon:
