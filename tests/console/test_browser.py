@@ -160,6 +160,7 @@ def test_the_whole_story(running: Path, watch: Watch, open_console: OpenConsole,
             page.goto(start)
             excluded = start_and_correct(page, server.port)
             watched.check()
+            page.goto("about:blank")
         with open_console(running) as start:
             page.goto(start)
             seen = find_again_and_stop(page)
