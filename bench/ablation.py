@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from remembering import Remembering, RememberingParser
+from remembering import Remembering
 
 from lycosa import build, config
 from lycosa.cli.lab import mine
@@ -37,7 +37,7 @@ GROUPS = {
     "the link's own words": ["own"],
     "class of the page by link words": ["elsewhere"],
     "value by link words": ["value"],
-    "both": ["elsewhere", "value"],
+    "either of the two": ["elsewhere", "value"],
     "sibling yield": ["siblings", "part", "near", "untested"],
     "place on the page": ["near"],
     "untested siblings": ["untested"],
@@ -94,8 +94,6 @@ def variants(plan: tasks.Plan, seeds: int, part_seeds: int) -> Iterator[tuple[st
 def run(prepared: Prepared, todo: Sequence[tuple[str, dict[str, Any], int]], out: Path) -> list[Outcome]:
     """All runs of one task that are not on disk yet."""
     web = open_web(prepared.task.web, Path(prepared.folder))
-    parser = RememberingParser()
-    one.Parsers = lambda: parser  # type: ignore[misc,assignment]
     kept: dict[str, Remembering] = {}
     found = []
     for name, options, seed in todo:

@@ -73,7 +73,7 @@ async def crawl(folder: Path, most: int) -> list[tuple[int, int, float, float]]:
     async def sample() -> None:
         while True:
             await asyncio.sleep(EVERY_S)
-            known = run_.parts.frontier.outlook().known
+            known = run_.parts.frontier.status().known
             rows.append((run_.parts.totals.pages, known, time.process_time(), resident_mb()))
             if most and known >= most:
                 run_.parts.frontier.stop("enough")

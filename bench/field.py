@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from remembering import Remembering, RememberingParser
+from remembering import Remembering
 
 from lycosa import build, config
 from lycosa.cli.lab import mine
@@ -120,8 +120,6 @@ class Field:
 
     def run(self, prepared: Prepared, topic: str) -> Iterator[Outcome]:
         web = open_web(prepared.task.web, Path(prepared.folder))
-        parser = RememberingParser()
-        one.Parsers = lambda: parser  # type: ignore[misc,assignment]
         shared = Remembering(judge_of(prepared.judges[MAIN]), web)
         for strategy in self.strategies:
             if strategy == "rules" and not prepared.task.train:

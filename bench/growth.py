@@ -29,7 +29,7 @@ async def crawl(folder: Path) -> list[tuple[int, int, float, float]]:
     async def sample() -> None:
         while True:
             await asyncio.sleep(EVERY_S)
-            known = run.parts.frontier.outlook().known
+            known = run.parts.frontier.status().known
             rows.append((run.parts.totals.pages, known, time.process_time(), resident_mb()))
 
     sampling = asyncio.ensure_future(sample())

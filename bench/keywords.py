@@ -1,10 +1,12 @@
 """Does a topic of keywords call a page on topic when a person would, and is its relevance a probability?
 
 python bench/keywords.py WEBS [--tasks demo,"texas course"] [--strategies best-first,learned] [--option adapt=false]
+    [--field]
 
 WEBS is a folder with the recorded webs webkb-texas, webkb-wisconsin and uic: NAME.warc.gz and NAME.labels.tsv. Each
-task is crawled in the lab in strict order. Neither judge nor strategy sees the labels (for the demo's web: what its
-maker knows); they only measure, over the pages fetched:
+task is crawled in the lab, in strict order or, with `--field`, with the delays and workers of a real crawl. Neither
+judge nor strategy sees the labels (for the demo's web: what its maker knows); they only measure, over the pages
+fetched:
 
 - precision, recall and F1 of `on_topic`, after the verdicts were revised, and F1 as it was when each page was fetched;
 - Brier score (mean squared error) and expected calibration error (ten bins) of the relevance, revised, and its ROC AUC;
@@ -27,7 +29,7 @@ from msgspec import Struct
 from lycosa.judge.keywords import Keywords
 from lycosa.lab import demo
 from lycosa.lab.metrics import area_under_recall
-from lycosa.lab.one import crawl_web
+from lycosa.lab.one import crawl_web, manner
 from lycosa.lab.webs import GeneratedPages, labels_of, open_web
 from lycosa.output.topic_report import roc_auc
 from lycosa.strategy import STRATEGIES
@@ -111,14 +113,14 @@ class Watched:
         return found
 
 
-def run(name: str, task: Task, strategy: str, options: Mapping[str, Any]) -> list[str]:
+def run(name: str, task: Task, strategy: str, options: Mapping[str, Any], field: bool) -> list[str]:
     """One crawl, as a row of the table."""
     judge = Keywords(task.words, **options)
     judge.prepare(Path(), lambda path: [])
     watched, chosen = Watched(judge), STRATEGIES[strategy]()
     if hasattr(chosen, "prepare"):
         chosen.prepare(Path(), watched)
-    crawl = crawl_web(task.web, task.seeds, watched, chosen, task.pages)
+    crawl = crawl_web(task.web, task.seeds, watched, chosen, task.pages, **manner(field))
     truth = np.array([task.web.page(watched.pages[url]) in task.targets for url in watched.given])
     at_once = np.array([verdict.on_topic for verdict in watched.given.values()])
     on_topic = np.array([verdict.on_topic for verdict in watched.latest.values()])
@@ -153,13 +155,14 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--strategies", default="best-first,learned")
     parser.add_argument("--option", action="append", default=[], help="of the topic, as KEY=VALUE in JSON")
+    parser.add_argument("--field", action="store_true")
     given = parser.parse_args()
     options = {key: msgspec.json.decode(value) for key, _, value in (item.partition("=") for item in given.option)}
     print(line(HEAD), "|---|---|" + "--:|" * (len(HEAD) - 2), sep="\n")
     for name in given.tasks.split(","):
         task = TASKS[name](given.webs)
         for strategy in given.strategies.split(","):
-            print(line(run(name, task, strategy, options)), flush=True)
+            print(line(run(name, task, strategy, options, given.field)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What do labels add to a topic of one sentence? A simulated person answers questions while the crawl runs.
 
-python bench/labels.py WEBS [--final] [--only TASK] [--who PERSON] [--strategy learned] [--pages 1000] [--seeds 2]
+python bench/labels.py WEBS [--final|--rare] [--only TASK] [--who PERSON] [--strategy learned] [--seeds 2] [--field]
 
 WEBS is a folder with the recorded webs uic, webkb-texas, webkb-wisconsin and webkb-misc: NAME.warc.gz, NAME.labels.tsv.
-Tasks, sentences and examples are those of bench/sentence.py; `--final` takes the tasks that nothing was chosen by. Each
-is crawled in the lab in strict order. Every `--every` pages the person answers `--answers` questions about pages
-fetched so far:
+Tasks, sentences and examples are those of bench/sentence.py; `--final` takes the tasks that nothing was chosen by,
+`--rare` six topics of webkb-texas with few targets, known by a word in their title, for a sentence alone. Each
+is crawled in the lab for `--pages` pages, in strict order or, with `--field`, with the delays and workers of a real
+crawl on the lab's clock. Every `--every` pages the person answers `--answers` questions about pages fetched so far:
 
 - none: no answers;
 - truthful: the answers are true, and the pages are chosen as `lycosa label` chooses them;
@@ -16,8 +17,8 @@ fetched so far:
   texts of links are judged by the sentence.
 
 For each: the area under target recall, and the F1 of `on_topic` over the pages fetched, verdicts revised. Means over
-`--seeds` random numbers where chance plays a part. The judge never sees a label that was not asked for. Targets that
-serve as examples are targets for nobody.
+`--seeds` random numbers of the person and of `learned`, which move a single area by up to 0.02. The judge never sees a
+label that was not asked for. Targets that serve as examples are targets for nobody.
 """
 
 import argparse
@@ -31,9 +32,10 @@ import sentence  # first: it limits numpy to one core
 import numpy as np  # isort: skip
 
 from lycosa.lab.metrics import area_under_recall
-from lycosa.lab.one import crawl_web
+from lycosa.lab.one import crawl_web, manner
 from lycosa.lab.person import Asked, Person
 from lycosa.lab.survey import reach
+from lycosa.store.labels import Judged
 from lycosa.strategy import STRATEGIES
 from lycosa.types import Page, Verdict
 
@@ -68,23 +70,31 @@ class Silent(Asked):
 
 def run(bench: sentence.Bench, task: sentence.Task, who: Who, seed: int) -> dict[str, float]:
     """Area under recall, and F1 at the end."""
-    web, graph, _, _ = bench.web(task.web)
-    positives = set(bench.positives(task))
+    web, positives = bench.web(task.web)[0], set(bench.positives(task))
     named, given = bench.examples(task)
-    targets = {page for page in positives - given if page in reach(graph, [task.seed])}
     kind = Knows if who.knows else Asked if who.answers else Silent
     person = Person(who.person.answers, who.person.every, who.person.wrong, who.person.choose, seed)
     judge = kind(bench.judge(who.kind, task, named), person, lambda url: web.page(url) in positives)
-    strategy: Any = STRATEGIES[bench.strategy]()
-    if hasattr(strategy, "prepare"):
-        strategy.prepare(Path(), judge)
-    crawl = crawl_web(web, [task.seed], judge, strategy, task.pages)
-    ended = {fetch.url: web.page(fetch.final_url) for fetch in crawl.pages}
-    counted = [one for url, one in judge.seen.items() if ended[url] not in given]
+    area, counted = crawled(bench, task, judge, given, seed)
     truth = np.array([judge.truth[one.url] for one in counted])
     said = np.array([one.on_topic for one in counted])
     found = sentence.figures(truth, np.array([one.relevance for one in counted]), said)
-    return {"area": area_under_recall(crawl.order(web.page), targets, task.pages), "F1": found["F1"]}
+    return {"area": area, "F1": found["F1"]}
+
+
+def crawled(
+    bench: sentence.Bench, task: sentence.Task, judge: Asked, given: set[str], seed: int = 0
+) -> tuple[float, list[Judged]]:
+    """Crawl; return the area under recall, and the pages fetched with their last verdicts, examples left out."""
+    web, graph, _, _ = bench.web(task.web)
+    targets = reach(graph, [task.seed]).keys() & {*bench.positives(task)} - given
+    strategy: Any = STRATEGIES[bench.strategy](**({"seed": seed} if bench.strategy == "learned" else {}))
+    if hasattr(strategy, "prepare"):
+        strategy.prepare(Path(), judge)
+    crawl = crawl_web(web, [task.seed], judge, strategy, task.pages, **manner(bench.field))
+    ended = {fetch.url: web.page(fetch.final_url) for fetch in crawl.pages}
+    counted = [one for url, one in judge.seen.items() if ended[url] not in given]
+    return area_under_recall(crawl.order(web.page), targets, task.pages), counted
 
 
 def people(answers: int, every: int) -> Mapping[str, Who]:
@@ -107,6 +117,7 @@ def main() -> None:
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given.add_argument("webs", type=Path)
     given.add_argument("--final", action="store_true")
+    given.add_argument("--rare", action="store_true")
     given.add_argument("--only", action="append", default=[], metavar="TASK")
     given.add_argument("--who", action="append", default=[], choices=[*people(1, 1)])
     given.add_argument("--strategy", default="learned")
@@ -114,21 +125,21 @@ def main() -> None:
     given.add_argument("--every", type=int, default=50)
     given.add_argument("--answers", type=int, default=5)
     given.add_argument("--seeds", type=int, default=2)
+    given.add_argument("--field", action="store_true")
     options = given.parse_args()
     logging.disable(logging.WARNING)
-    bench, found = sentence.Bench(options.webs, options.strategy), people(options.answers, options.every)
+    bench, found = sentence.Bench(options.webs, options.strategy, options.field), people(options.answers, options.every)
     names = [name for name in found if not options.who or name in options.who]
     heads = [f"{name}: {figure}" for figure in ("area", "F1") for name in names]
     print(line(["task", *heads]), "|---|" + "--:|" * len(heads), sep="\n", flush=True)
     rows: list[list[float]] = []
-    for task in sentence.tasks(options.final, options.pages):
+    for task in sentence.rare_tasks(options.pages) if options.rare else sentence.tasks(options.final, options.pages):
         if options.only and not any(name in task.name for name in options.only):
             continue
         task = task._replace(pages=options.pages)
         figures: dict[str, dict[str, float]] = {}
         for name in names:
-            seeds = range(options.seeds if found[name].answers else 1)
-            runs = [run(bench, task, found[name], seed) for seed in seeds]
+            runs = [run(bench, task, found[name], seed) for seed in range(options.seeds)]
             figures[name] = {key: float(np.mean([one[key] for one in runs])) for key in runs[0]}
         rows.append([figures[name][key] for key in ("area", "F1") for name in names])
         print(line([task.name, *(f"{figure:.3f}" for figure in rows[-1])]), flush=True)

@@ -177,6 +177,8 @@ def error_table(recordings: Sequence[Recording]) -> str:
             if found.task not in CHOSEN_ON:
                 sums[head].append((error, covered))
         lines.append("| " + " | ".join(cells) + " |")
+    if not all(sums.values()):
+        return "\n".join(lines)  # only tasks that constants were chosen on
     means = [[statistics.mean(values) for values in zip(*sums[head], strict=True)] for head in heads]
     return "\n".join([*lines, "| mean without * | | " + " | ".join(f"{e:.3f} ({c:.0%})" for e, c in means) + " |"])
 
@@ -201,6 +203,8 @@ def stop_table(recordings: Sequence[Recording]) -> str:
                 runs[head] += len(ends)
                 extra[head].append(more / found.oracle)
         lines.append("| " + " | ".join(cells) + " |")
+    if not all(runs[head] for head in heads):
+        return "\n".join(lines)
     more_than = {head: f"{statistics.median(extra[head]):+.0%} of the oracle's pages (median)" for head in heads}
     total = [f"{good[head]} of {runs[head]}, {more_than[head]}" for head in heads]
     return "\n".join([*lines, "| without * | | | " + " | ".join(total) + " |"])

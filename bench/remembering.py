@@ -1,10 +1,9 @@
-"""Judge and parse each page once, however many crawls of one web fetch it."""
+"""Judge each page once, however many crawls of one web fetch it."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from lycosa.parse import Parsers
-from lycosa.types import Page, Reply, Verdict
+from lycosa.types import Page, Verdict
 
 
 class Remembering:
@@ -34,17 +33,3 @@ class Remembering:
         if url not in self._answers:
             self._answers[url] = self._web.get(url)
         return self._answers[url]
-
-
-class RememberingParser:
-    """Each page once at each depth."""
-
-    def __init__(self) -> None:
-        self.pages: dict[tuple[str, int], Page] = {}
-        self.inner = Parsers()
-
-    def parse(self, reply: Reply) -> Page:
-        key = reply.url, reply.link.depth
-        if key not in self.pages:
-            self.pages[key] = self.inner.parse(reply)
-        return self.pages[key]

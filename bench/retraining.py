@@ -27,17 +27,13 @@ import sentence  # first: it limits numpy to one core
 
 import numpy as np  # isort: skip
 
-from labels import line
+from labels import crawled, line
 
 from lycosa.judge.corrected import Taught, correct
 from lycosa.judge.correction import places
 from lycosa.judge.examples import Examples
 from lycosa.judge.taxonomy import Taxonomy
-from lycosa.lab.metrics import area_under_recall
-from lycosa.lab.one import crawl_web
 from lycosa.lab.person import Asked, Person
-from lycosa.lab.survey import reach
-from lycosa.strategy import STRATEGIES
 from lycosa.types import Page, Verdict, Visit
 
 WAYS = ("none", "labels alone", "together", "retrained")
@@ -118,23 +114,16 @@ def taught_on(bench: sentence.Bench, task: sentence.Task, kind: str) -> tuple[st
 
 
 def run(bench: sentence.Bench, task: sentence.Task, kind: str, way: str, person: Person) -> dict[str, float]:
-    web, graph, _, _ = bench.web(task.web)
-    positives = set(bench.positives(task))
+    web, positives = bench.web(task.web)[0], set(bench.positives(task))
     target, named, given = taught_on(bench, task, kind)
-    targets = {page for page in positives - given if page in reach(graph, [task.seed])}
     judge = Retrained(kind, target, named, way, person, lambda url: web.page(url) in positives)
-    strategy: Any = STRATEGIES[bench.strategy]()
-    if hasattr(strategy, "prepare"):
-        strategy.prepare(Path(), judge)
-    crawl = crawl_web(web, [task.seed], judge, strategy, task.pages)
-    ended = {fetch.url: web.page(fetch.final_url) for fetch in crawl.pages}
-    counted = [one for url, one in judge.seen.items() if ended[url] not in given]
+    area, counted = crawled(bench, task, judge, given)
     unseen = [one for one in counted if one.url not in judge.labels]
     truth = np.array([judge.truth[one.url] for one in counted])
     found = sentence.figures(truth, np.zeros(len(truth)), np.array([one.on_topic for one in counted]))
     rest = np.array([judge.truth[one.url] for one in unseen])
     ranked = sentence.precision(rest, np.array([one.relevance for one in unseen]))
-    return {"area": area_under_recall(crawl.order(web.page), targets, task.pages), "F1": found["F1"], "AP": ranked}
+    return {"area": area, "F1": found["F1"], "AP": ranked}
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 python bench/run.py [--pages 5000] [--skip scrapy growth stages] [--out FOLDER]
 """
 
+import compileall
 import json
 import sys
 from argparse import ArgumentParser
@@ -14,8 +15,10 @@ import msgspec
 from measure import HOSTS, WORDS, Cost, run, served, web
 from msgspec.structs import replace
 
+import lycosa as package
+
 HERE = Path(__file__).parent
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]  # the command line of this very environment
+LYCOSA = [sys.executable, "-m", "lycosa"]  # of this very environment
 POINTS = (10_000, 100_000, 1_000_000)  # known URLs
 WINDOW = 2.0  # the cost at a point is that of the pages between half of it and twice as many known URLs
 LINKS_PER_PAGE = 70  # new ones, nearly; only to know how many pages reach a number of known URLs
@@ -151,6 +154,7 @@ def main() -> None:
     parser.add_argument("--skip", nargs="*", default=[], choices=["scrapy", "stages", "growth"])
     parser.add_argument("--out", type=Path, help="a folder; the figures are written to result.json there")
     given = parser.parse_args()
+    compileall.compile_dir(Path(package.__file__).parent, quiet=1)  # as pip does with packages that are not editable
     with TemporaryDirectory() as name:
         work = Path(name)
         costs = compare(work, given.pages, given.factor, given.skip)

@@ -1,6 +1,6 @@
 """How far does one sentence go? Crawls of recorded webs for a topic known by a sentence, by keywords, by 60 examples.
 
-python bench/sentence.py WEBS [--final] [--only TASK] [--judge KIND] [--pages 2000] [--strategy learned]
+python bench/sentence.py WEBS [--final] [--only TASK] [--judge KIND] [--pages 2000] [--strategy learned] [--field]
 python bench/sentence.py WEBS --growth [--final] [--only TASK]
 
 WEBS is a folder with the recorded webs uic, webkb-texas, webkb-wisconsin and webkb-misc: NAME.warc.gz, NAME.labels.tsv.
@@ -8,6 +8,7 @@ The sentences and words were written before any result was looked at. `--final` 
 by. For each crawl: the area under recall; then, over the pages it fetched and by their labels, the average precision of
 the judge as it is at the end, precision and recall of `on_topic`, and the mean squared error of the relevance beside
 that of a judge that always says how frequent the targets are. Targets that serve as examples are targets for nobody.
+The crawls are in strict order or, with `--field`, with the delays and workers of a real crawl on the lab's clock.
 With `--growth` nothing is focused: the judge learns from the pages in breadth-first order, and the table has its
 average precision over all pages that can be reached, after so many pages.
 """
@@ -16,6 +17,7 @@ import argparse
 import asyncio
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -36,7 +38,7 @@ from lycosa.judge.keywords import Keywords
 from lycosa.judge.sentence import Sentence
 from lycosa.lab.answer import Graph, Pages
 from lycosa.lab.metrics import area_under_recall
-from lycosa.lab.one import LabCrawl, crawl_web
+from lycosa.lab.one import LabCrawl, crawl_web, manner
 from lycosa.lab.survey import reach
 from lycosa.lab.webs import graph_of, labels_of, open_web
 from lycosa.pages import read_pages
@@ -53,6 +55,7 @@ class Topic(NamedTuple):
     words: list[str]
     hosts: tuple[str, ...] = ()  # pages of these hosts are targets; without, those with the label
     label: str = ""
+    title: str = ""  # or those with this in their title: a regular expression
 
 
 class Task(NamedTuple):
@@ -144,6 +147,25 @@ WEBKB = {
 }
 
 
+RARE = {  # for bench/labels.py: few targets, and a judge that finds them badly
+    "publications": Topic("Publications: papers and technical reports.", [], title="publication|papers|bibliograph"),
+    "links": Topic("My favorite links: cool sites on the Web.", [], title="links|bookmarks|favorite|hotlist"),
+    "homework": Topic(
+        "Homework: programming assignments and projects of a class.", [], title="homework|assignment|project"
+    ),
+    "group": Topic(
+        "A research group or laboratory: its members, projects and publications.", [], title=r"group|laboratory|\blab\b"
+    ),
+    "schedule": Topic("The schedule of talks and seminars, and the calendar.", [], title="schedule|calendar"),
+    "resume": Topic("My resume: education, experience and skills.", [], title=r"resume|vita\b|\bcv\b"),
+}
+
+
+def rare_tasks(pages: int) -> Iterator[Task]:
+    for name, topic in RARE.items():
+        yield Task(f"texas {name}", "webkb-texas", "http://www.cs.utexas.edu/", topic, pages)
+
+
 def tasks(final: bool, pages: int) -> Iterator[Task]:
     uic = {"dentistry": DENTISTRY} if final else UIC
     webkb, seed = (
@@ -158,9 +180,10 @@ def tasks(final: bool, pages: int) -> Iterator[Task]:
 class Bench:
     """The webs, each read once, and what is asked of every task."""
 
-    def __init__(self, webs: Path, strategy: str) -> None:
+    def __init__(self, webs: Path, strategy: str, field: bool = False) -> None:
         self.webs = webs
         self.strategy = strategy
+        self.field = field
         self._orders: dict[str, list[str]] = {}
         self._open: dict[str, tuple[Pages, Graph, dict[str, str], dict[str, Page]]] = {}
 
@@ -174,7 +197,9 @@ class Bench:
         return self._open[name]
 
     def positives(self, task: Task) -> list[str]:
-        web, _, labels, _ = self.web(task.web)
+        web, _, labels, pages = self.web(task.web)
+        if task.topic.title:
+            return sorted(url for url, page in pages.items() if re.search(task.topic.title, page.title, re.IGNORECASE))
         if task.topic.hosts:
             return sorted(page for page in web.pages() if urls.hostname(page) in task.topic.hosts)
         return sorted(page for page, label in labels.items() if label == task.topic.label)
@@ -182,6 +207,8 @@ class Bench:
     def examples(self, task: Task) -> tuple[list[tuple[str, Page]], set[str]]:
         """Labelled pages, and which of them are no targets then: of the web itself by host, else of webkb-misc."""
         chance = Random(0)
+        if task.topic.title:
+            return [], set()
         if task.web == "uic":
             positives, pages = self.positives(task), self.web("uic")[3]
             positives = [page for page in positives if page in pages]
@@ -216,13 +243,13 @@ class Bench:
         web, graph, _, pages = self.web(task.web)
         positives = set(self.positives(task))
         named, given = self.examples(task)
-        targets = {page for page in positives - given if page in reach(graph, [task.seed])}
+        targets = reach(graph, [task.seed]).keys() & positives - given
         judge = self.judge(kind, task, named)
         strategy = STRATEGIES[self.strategy]()
         if hasattr(strategy, "prepare"):
             strategy.prepare(Path(), judge)
         started = time.process_time()
-        crawl = crawl_web(web, [task.seed], judge, strategy, task.pages)
+        crawl = crawl_web(web, [task.seed], judge, strategy, task.pages, **manner(self.field))
         cpu = time.process_time() - started
         order = crawl.order(web.page)
         fetched = [page for page in dict.fromkeys(order) if page in pages and page not in given]
@@ -293,9 +320,13 @@ def main() -> None:
     parser.add_argument("--judge", action="append", default=[], choices=KINDS)
     parser.add_argument("--pages", type=int, default=2_000)
     parser.add_argument("--strategy", default="learned")
+    parser.add_argument("--field", action="store_true")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
-    bench, kinds = Bench(options.webs, options.strategy), ["growth"] if options.growth else options.judge or KINDS
+    bench, kinds = (
+        Bench(options.webs, options.strategy, options.field),
+        ["growth"] if options.growth else options.judge or KINDS,
+    )
     totals: dict[str, list[list[float]]] = {}
     for task in tasks(options.final, options.pages):
         if options.only and not any(name in task.name for name in options.only):

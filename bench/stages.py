@@ -17,7 +17,7 @@ from protego import Protego
 
 from lycosa import config
 from lycosa.clock import WallClock
-from lycosa.fetch.decode import decode
+from lycosa.decode import decode
 from lycosa.frontier.durable import DurableFrontier
 from lycosa.frontier.scope import Scope
 from lycosa.judge.keywords import Keywords
@@ -83,7 +83,7 @@ def judged(pages: Sequence[Page]) -> tuple[float, list[Verdict]]:
 
 
 def frontier_us(visits: Sequence[Visit], folder: Path) -> float:
-    """Let in all links of each page, take one, end it: with the database, without commits."""
+    """Queue all links of each page, lease one URL, end the lease: with the database, without commits."""
     strategy, rules = BestFirst(), config.Fetch(delay_s=0, delay_factor=0, concurrency=64, focus=0.0)
     db = CrawlDb(folder / "frontier.db").open()
     settings = config.Config(fetch=rules)

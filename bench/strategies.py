@@ -111,7 +111,7 @@ def known_links(count: int) -> Iterator[list[Link]]:
 
 
 def judges(labelled: Labelled) -> dict[str, Callable[[Path], Any]]:
-    """How to make each kind of topic, taught by the pages themselves; each is made anew, for some learn as they go."""
+    """How to make each kind of topic, trained on the pages themselves; each time from scratch, as some learn."""
     examples = [(f"{label}/{n}.html", visit.page) for n, (label, visit) in enumerate(labelled[:TAUGHT])]
     own = [(name, page) for name, page in examples if name.startswith(TOPIC)]
 
@@ -223,7 +223,7 @@ def analysis(strategy: Any, frontier: DurableFrontier) -> str:
 
 
 def run(case: Case, labelled: Labelled, kinds: dict[str, Callable[[Path], Any]], known: int) -> tuple[Cost, str]:
-    """One case with everything made anew."""
+    """One case, with everything made from scratch."""
     with TemporaryDirectory() as name:
         work, judge = Path(name), kinds[case.topic](Path(name))
         visits = asyncio.run(judged(judge, labelled))

@@ -13,10 +13,10 @@ INTRODUCTION = """\
 # Command line
 
 Exit codes: 0 success; 1 a crawl without any pages (its last lines name the seeds that failed, and why), or problems found by
-`lycosa check`; 2 bad input (one line on standard error says what and where); 70 a bug in a judge or strategy (one line names it,
-`crawl.log` has the traceback); 130 stopped by the user. Long-running commands show progress: live on a terminal, as plain lines
-elsewhere, on standard error with `--json`. Ctrl-C stops cleanly; the same command continues. `lycosa --verbose COMMAND` prints
-the log.
+`lycosa check`; 2 bad input (one line on standard error says what and where); 70 a bug (one line names it; if it is in a judge or
+strategy, `crawl.log` has the traceback); 130 stopped by the user. Long-running commands show progress: live on a terminal, as
+plain lines elsewhere, on standard error with `--json`. Ctrl-C stops cleanly; the same command continues.
+`lycosa --verbose COMMAND` prints the log.
 
 This page is generated from `--help` by `scripts/command_line.py`.
 """

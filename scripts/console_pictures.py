@@ -1,4 +1,4 @@
-"""Take the screenshots in docs/console.md anew: python scripts/console_pictures.py
+"""Take the screenshots in docs/console.md again: python scripts/console_pictures.py
 
 A generated web is served and crawled, and a console shown in chromium (Debian's, or LYCOSA_CHROMIUM) takes the place of
 a person. Pictures are written to docs/pictures/console, with as few colours as they need.
@@ -84,7 +84,7 @@ def wizard(page: Page, port: int) -> None:
     page.get_by_role("link", name="New crawl").first.click()
     page.get_by_label("Name").fill("night sky")
     page.get_by_label("The sentence").fill(SENTENCE)
-    page.get_by_label("Seeds, one address per line").fill("\n".join(WEB.seeds(port, 4)))
+    page.get_by_label("Seeds, one URL per line").fill("\n".join(WEB.seeds(port, 4)))
     page.get_by_text("More", exact=True).click()
     page.get_by_label("Seconds between two requests to a host").fill("0.05")
     page.get_by_label("Allow pages on this machine").check()

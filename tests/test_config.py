@@ -60,8 +60,8 @@ def test_any_key_may_be_set_for_one_run(tmp_path: Path, override: str, value: ob
     ("text", "words"),
     [
         (TOML.replace("delay_s", "delay"), "line 8: fetch.delay: unknown key"),
-        (TOML.replace("delay_s = 2", "delay_s = -2"), "line 8: fetch.delay_s: expected `float` >= 0.0"),
-        (TOML.replace("delay_s = 2", "'delay_s' = 'x'"), "line 8: fetch.delay_s: expected `float`, got `str`"),
+        (TOML.replace("delay_s = 2", "delay_s = -2"), "line 8: fetch.delay_s: expected a number >= 0.0"),
+        (TOML.replace("delay_s = 2", "'delay_s' = 'x'"), "line 8: fetch.delay_s: expected a number, got text"),
         (TOML + "scope.domains = 3\n", "scope"),
         (
             "fetch.delay_s = 'x'\n" + TOML.replace("[fetch]\ndelay_s = 2", "[limits]\npages = 2"),
@@ -71,8 +71,8 @@ def test_any_key_may_be_set_for_one_run(tmp_path: Path, override: str, value: ob
         ("seeds = [1]\n", "line 1: seeds: expected"),
         ('\nseeds = "http://a.example/"', "line 2: seeds: 'http://a.example/' is a URL, but text alone names a file"),
         ("seeds = 'http://a.example/'", 'write seeds = ["http://a.example/"]'),
-        ("[[fetch]]\n", "line 1: fetch: expected `object`, got `array`"),
-        ("fetch = 3\n", "line 1: fetch: expected `object`, got `int`"),
+        ("[[fetch]]\n", "line 1: fetch: expected a table, got a list"),
+        ("fetch = 3\n", "line 1: fetch: expected a table, got a whole number"),
         ("seeds = [\n", "not valid TOML"),
         ('[fetch]\nuser_agent = "a\\r\\nX: y"\n', "line 2: fetch.user_agent"),
     ],
@@ -92,7 +92,7 @@ def test_what_is_wrong_is_one_line_with_its_place(tmp_path: Path, text: str, wor
         ("scope.domains=a.edu, b.edu", """write --set 'scope.domains=["a.edu", "b.edu"]'"""),
         ("scope.domains=[a.edu]", """write --set 'scope.domains=["a.edu"]'"""),
         ("scope.domains=", """write --set 'scope.domains=[]'"""),
-        ("fetch.delay_s=x", "--set fetch.delay_s: expected `float`, got `str`"),
+        ("fetch.delay_s=x", "--set fetch.delay_s: expected a number, got text"),
         ("seeds=http://a.example/", "--set seeds: 'http://a.example/' is a URL"),
     ],
 )

@@ -205,6 +205,7 @@ def visited(folder: Path) -> list[str]:
 
 
 WEB = GeneratedWeb(pages=900, hosts=12, ip_hosts=True, seed=9, text=Text(size_bytes=(1_000, 2_000)))
+ENDLESS = GeneratedWeb(pages=90_000, hosts=12, ip_hosts=True, seed=9, text=Text(size_bytes=(1_000, 2_000)))
 
 
 @pytest.mark.slow
@@ -252,8 +253,8 @@ async def test_orders_from_other_processes_outlive_a_kill(tmp_path: Path) -> Non
 @pytest.mark.xdist_group("processes")
 async def test_stop_waits_for_the_end_and_without_a_crawl_there_is_nothing_to_stop(tmp_path: Path) -> None:
     watch = Watch()
-    async with Server(WEB, bind="0.0.0.0", log=watch) as server:
-        folder = write(tmp_path / "c", WEB.seeds(server.port))
+    async with Server(ENDLESS, bind="0.0.0.0", log=watch) as server:  # a busy machine takes seconds per command
+        folder = write(tmp_path / "c", ENDLESS.seeds(server.port))
         crawling = await start("crawl", folder)
         await watch.requests(20)
         code, out, _ = await lycosa("resume", folder)

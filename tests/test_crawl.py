@@ -187,3 +187,49 @@ async def test_a_judge_that_fails_on_every_page_ends_the_crawl() -> None:
     assert isinstance(error, PluginError)
     assert (error.part, error.module) == ("judge", World.__module__)
     assert f"on each of the first {MOST_FAILURES} pages" in error.problem
+
+
+@pytest.mark.parametrize(
+    ("scores", "problem"),
+    [
+        ([0.5], "1 scores for 2 links"),
+        ([0.5, 0.5, 0.5], "3 scores for 2 links"),
+        ([0.5, float("nan")], "not finite"),
+        ([0.5, float("inf")], "not finite"),
+        ([0.5, None], "not numbers"),
+        (None, "not numbers: None"),
+    ],
+)
+async def test_a_strategy_that_returns_nonsense_is_named(scores: Any, problem: str) -> None:
+    world: Any = World({"a": reply("a", b"b c"), "b": reply("b"), "c": reply("c")})
+
+    class Odd(World):
+        def score(self, link: Any, reached: Any = ()) -> Any:
+            return scores
+
+    strategy: Any = Odd({})
+    crawl = Crawl(world, world, world, world, strategy, [world], lambda body: body.decode())
+    with pytest.raises(ExceptionGroup) as caught:
+        await crawl.run([Link("a")], workers=1)
+    (error,) = caught.value.exceptions
+    assert isinstance(error, PluginError)
+    assert (error.part, error.module) == ("strategy", Odd.__module__)
+    assert problem in error.problem
+    assert not [line for line in world.log if line.startswith(("push b", "write"))]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "problem"),
+    [(None, "judge returned None, not a Verdict"), (0.7, "not a Verdict"), (Verdict(float("nan")), "relevance of nan")],
+)
+async def test_a_judge_that_returns_nonsense_is_named(verdict: Any, problem: str) -> None:
+    class Odd(World):
+        async def judge(self, page: Page) -> Any:
+            return verdict
+
+    world: Any = World({"a": reply("a", b"b")})
+    crawl = Crawl(world, world, world, Odd({}), world, [world], lambda body: body.decode())  # type: ignore[arg-type]
+    await crawl.run([Link("a")], workers=1)
+    (visit,) = world.visits
+    assert visit.reply.error == "judge"
+    assert problem in visit.reply.detail

@@ -44,6 +44,16 @@ def test_the_command_line_page_is_what_help_says() -> None:
     assert (DOCS / "command-line.md").read_text() == module.page(), "run: python scripts/command_line.py"
 
 
+def test_every_command_that_docs_and_console_name_exists() -> None:
+    known = set(re.findall(r"^## lycosa (.+)$", (DOCS / "command-line.md").read_text(), re.MULTILINE))
+    groups = {name.split()[0] for name in known if " " in name}
+    templates = (ROOT / "src" / "lycosa" / "console" / "templates").glob("*.html")
+    for path in [*PAGES, ROOT / "SECURITY.md", *templates]:
+        for first, second in re.findall(r"(?:`|<code>)lycosa ([a-z]+)(?: ([a-z]+))?", path.read_text()):
+            name = f"{first} {second}" if first in groups and second else first
+            assert name in known, f"{path.name}: lycosa {name}"
+
+
 @pytest.mark.parametrize("kind", JUDGES)
 def test_every_kind_of_topic_has_a_page(kind: str) -> None:
     assert (DOCS / "topics" / f"{kind}.md").exists()

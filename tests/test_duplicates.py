@@ -94,7 +94,7 @@ async def test_digests_cannot_be_foretold(tmp_path: Path, site: Any) -> None:
 async def test_a_crawl_that_began_without_a_secret_goes_on_without_one(tmp_path: Path, site: Any) -> None:
     await crawl(tmp_path, site, 5)
     db = CrawlDb(tmp_path / "crawl.db").open()
-    db.execute("UPDATE visits SET digest = ? WHERE digest != '' AND n > 1", (content_digest(b"<p>telescope"),))
+    db.execute("UPDATE visits SET digest = ? WHERE digest != '' AND n > 1", (content_digest(b"<p>telescope", 0),))
     db.execute("DELETE FROM meta WHERE key = 'secret'")
     db.commit()
     db.close()

@@ -19,7 +19,7 @@ A, B, C, SEED = (Link(f"http://{name}.example/") for name in "abcs")
 
 
 class Acting:
-    """Has the effects it is told to have."""
+    """Returns the effects that a test sets."""
 
     def __init__(self) -> None:
         self.next = [Effects()]

@@ -38,6 +38,26 @@ class TestConfigErrors:
         assert str(caught.value) == "--set topic.threshold: 7.0 is not between 0 and 1"
         assert caught.value.option == "--set"
 
+    @pytest.mark.parametrize(
+        ("key", "value", "problem"),
+        [
+            ("model", "'x.model'", "'x.model' is not one of bm25, tfidf"),
+            ("words", "'astronomy'", "expected a list, got text"),
+            ("threshold", "'high'", "expected a number, got text"),
+            ("adapt", "1", "expected true or false, got a whole number"),
+        ],
+    )
+    def test_types_and_choices_are_said_in_plain_words(
+        self, tmp_path: Path, key: str, value: str, problem: str
+    ) -> None:
+        with pytest.raises(ConfigError) as caught:
+            build.make_judge(*load(tmp_path, f'[topic]\nkind = "keywords"\n{key} = {value}\n'))
+        assert (caught.value.line, caught.value.problem) == (3, problem)
+
+    def test_choices_of_the_other_sections_too(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match=r"line 2: run\.order: 'best' is not one of exact, loose"):
+            load(tmp_path, "[run]\norder = 'best'\n")
+
     def test_a_colon_in_a_message_that_names_no_key_is_left_alone(self, tmp_path: Path) -> None:
         _, source = load(tmp_path, "")
         with pytest.raises(BadInput, match=r"^topic map: damaged$"), source.placing():

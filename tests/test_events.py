@@ -1,4 +1,4 @@
-"""Events reach every listener; one that is slow misses some and is told how many."""
+"""Events reach every listener; a slow one misses some, and learns how many."""
 
 import gc
 

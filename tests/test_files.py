@@ -86,3 +86,15 @@ def test_what_the_user_reads_is_one_line() -> None:
         == "a: cannot be written: Permission denied"
     )
     assert str(files.unwritable("a", OSError("odd"))) == "a: cannot be written: odd"
+
+
+def test_a_part_never_has_the_name_of_another_file_and_comes_to_its_place_whole(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "x.warc.gz"
+    victim.write_bytes(b"kept")
+    (tmp_path / "x.warc.gz.part").symlink_to(victim)
+    with files.part_of(path) as part:
+        part.write(b"all")
+        assert not path.exists()
+        assert len([*tmp_path.glob("*.warc.gz")]) == 0
+    assert (path.read_bytes(), victim.read_bytes()) == (b"all", b"kept")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["victim", "x.warc.gz", "x.warc.gz.part"]

@@ -1,4 +1,5 @@
-"""A running crawl imports nothing more: an import needs a file descriptor, and there may be none left."""
+"""When things are imported: a running crawl imports nothing more, since that needs a file descriptor, and there may be
+none left; and a command starts without what it does not need."""
 
 import subprocess
 import sys
@@ -46,3 +47,18 @@ print(*sorted(set(sys.modules) - set(at_start)))
 def test_after_its_first_page_a_crawl_imports_nothing() -> None:
     found = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=120)
     assert found.stdout.split() == []
+
+
+def test_a_command_starts_without_what_it_does_not_need() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "lycosa", "crawl", "no-such-folder"]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 2
+    loaded = {line.rpartition("|")[2].strip() for line in found.stderr.splitlines()}
+    assert "lycosa.run" in loaded
+    assert not loaded & {"lycosa.shards.fleet", "lycosa.console", "pydantic", "sklearn", "scipy", "rdflib"}
+
+
+def test_garbage_is_collected_again_after_the_imports() -> None:
+    code = "import gc, sys, lycosa.__main__ as m\nsys.argv[1:] = ['--version']\ntry: m.main()\nexcept SystemExit: pass"
+    found = subprocess.run([sys.executable, "-c", f"{code}\nprint(gc.isenabled())"], capture_output=True, text=True)
+    assert found.stdout.split()[-1] == "True"

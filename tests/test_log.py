@@ -48,6 +48,17 @@ def test_visits_are_logged_on_request(tmp_path: Path, wanted: bool) -> None:
     assert found == ([("visit", "http://a.example/", 0.5, 0.123)] if wanted else [])
 
 
+@pytest.mark.parametrize("char", ["\x1b", "\x07", "\x7f", "\x9b", "\u061c", "\u202e", "\u2028", "\u2066", "\ufeff"])
+def test_what_would_control_a_terminal_is_escaped_and_not_lost(tmp_path: Path, char: str) -> None:
+    with CrawlLog(tmp_path).open() as crawl_log:
+        crawl_log.event("visit", detail=f"漢字{char}[2J")
+        log.warning("odd: %s", char)
+    assert [line.get("detail", line.get("message")) for line in lines(tmp_path)] == [f"漢字{char}[2J", f"odd: {char}"]
+    text = (tmp_path / "crawl.log").read_bytes().decode()
+    assert char not in text
+    assert "漢字" in text
+
+
 def test_the_file_is_bounded(tmp_path: Path) -> None:
     with CrawlLog(tmp_path, visits=True, max_bytes=5_000).open() as crawl_log:
         for _ in range(500):

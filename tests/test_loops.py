@@ -138,3 +138,10 @@ async def test_a_signal_stops_a_run_and_only_that(tmp_path: Path) -> None:
         assert heard == []
     finally:
         signal.signal(signal.SIGTERM, usual)
+
+
+def test_an_error_has_no_other_error_behind_it() -> None:
+    """The first lines of a logged traceback are those of the failure, not of the search for a running loop."""
+    with pytest.raises(ZeroDivisionError) as caught:
+        blocking(lambda: 1 // 0)()
+    assert caught.value.__context__ is None

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from lycosa import build, config, plugins
+from lycosa.cli.errors import exit_code, explain
 from lycosa.judge import JUDGES
-from lycosa.plugins import KINDS, STRATEGY, BrokenPlugin, Plugins
+from lycosa.plugins import JUDGE, KINDS, STRATEGY, BrokenPlugin, Plugins
 from lycosa.strategy import STRATEGIES
 
 Install = Callable[[str, str, dict[str, dict[str, str]]], Path]
@@ -126,3 +127,25 @@ def test_every_kind_of_plug_in_asks_for_three_methods_at_most() -> None:
         f"lycosa.{name}" for name in ("judges", "strategies", "parsers", "sinks", "engines", "fetchers")
     }
     assert all(1 <= len(kind.methods) <= 3 for kind in plugins.KINDS)
+
+
+def test_a_plug_in_that_breaks_outside_a_crawl_is_named(install: Install) -> None:
+    """Commands such as `topic try` use judges too; no database is blamed for their bugs."""
+    code = "from dataclasses import dataclass\n@dataclass\nclass Oops:\n    def judge(self, page): return {}['here']\n"
+    install("oops_judge", code, {JUDGE.group: {"oops": "oops_judge:Oops"}})
+    judge = build.judges()["oops"]()
+    with pytest.raises(KeyError) as caught:
+        judge.judge(None)
+    found = plugins.blamed(caught.value)
+    assert found
+    assert (found.part, found.module, found.problem) == ("judge", "oops_judge", "KeyError: 'here'")
+    assert exit_code(caught.value, []) == 70
+    line = explain(caught.value, [])
+    assert line == "a bug in the judge oops_judge: KeyError: 'here' (LYCOSA_TRACEBACK=1 shows where)"
+
+
+def test_nobody_is_blamed_for_our_own_bugs(install: Install) -> None:
+    install("bystander", SPIDER, {STRATEGY.group: {"zigzag": "bystander:Zigzag"}})
+    with pytest.raises(KeyError) as caught:
+        build.strategies()["nobody"]
+    assert plugins.blamed(caught.value) is None

@@ -123,7 +123,7 @@ async def test_without_the_limit_it_goes_on(tmp_path: Path, web: Web) -> None:
 async def test_what_is_set_aside_is_no_seed(tmp_path: Path, web: Web) -> None:
     path = folder(tmp_path / "c", seeds='["http://good.test/", ' + ", ".join(f'"{url}"' for url in GOOD) + "]")
     started: list[str] = []
-    await crawl(path, web, watch=lambda run: started.extend(seed.url for seed in run._seeds))
+    await crawl(path, web, watch=lambda run: started.extend(seed.url for seed in run.start.seeds))
     assert len(started) == 1 + 48
     assert held_out(path) == {*GOOD} - {*started}
 
@@ -216,8 +216,8 @@ async def test_judging_again_forgets_no_page_that_was_found(tmp_path: Path, web:
         (["recall.known=missing.txt"], "recall.known: cannot read"),
         (['recall.known=["no url"]'], "recall.known: recall.known[0]: 'no url' is not a web URL"),
         (["recall.known=http://a.test/"], 'write known = ["http://a.test/"]'),
-        (["limits.recall=80"], "limits.recall: expected `float` < 1.0"),
-        (["recall.share=0"], "recall.share: expected `float` > 0.0"),
+        (["limits.recall=80"], "limits.recall: expected a number < 1.0"),
+        (["recall.share=0"], "recall.share: expected a number > 0.0"),
         (["recall.pages=3"], "recall.pages: unknown key"),
     ],
 )
@@ -262,6 +262,6 @@ async def test_a_crawl_that_wanders_off_says_so(tmp_path: Path) -> None:
     summary = await crawl(path, web, "limits.relevant=230")
     assert "words that came: brake, dealer" in summary["drift"]
     assert "words that went: amazon, cub" in summary["drift"]
-    await crawl(path, web, "limits.relevant=235", watch=lambda run: seen.append(run._outlook().status))
+    await crawl(path, web, "limits.relevant=235", watch=lambda run: seen.append(run._status().status))
     assert seen == ["drift: now brake, dealer, engine, before amazon, cub, diet"]
     assert "words that came: brake, dealer" in shown(path)

@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from lycosa import config, rejudge
+from lycosa import config, offline, rejudge
 from lycosa.build import Parts
 from lycosa.judge import JUDGES
 from lycosa.lab.clock import LabClock
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.replay import ReplayFetcher, SiteWeb
+from lycosa.locking import lock
 from lycosa.rejudge import Report, rejudge_folder
-from lycosa.run import Run, lock
+from lycosa.run import Run
 from lycosa.types import BadInput, Page, Revised, Verdict, Visit
 
 WEB = GeneratedWeb(
@@ -30,6 +31,7 @@ WEB = GeneratedWeb(
     oddities=Oddities(redirects=0.1, duplicates=0.1),
 )
 KEYWORDS = 'kind = "keywords"\nwords = ["astronomy", "telescope", "planet", "galaxy"]\n'
+SENTENCE = 'kind = "sentence"\nsentence = "Astronomy: telescopes, planets and galaxies."\n'
 OTHER_WORDS = 'kind = "keywords"\nwords = ["court", "law"]\n'
 TIDS = 'kind = "tids"\nexamples = "pages"\nidf = "smooth"\n'
 ONTOLOGY = 'kind = "ontology"\nfile = "map.ttl"\n'
@@ -170,6 +172,37 @@ async def test_the_crawl_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
     assert one == two
 
 
+VERDICTS = "SELECT url, on_topic, round(relevance, 2) FROM visits ORDER BY n"
+
+
+@pytest.mark.parametrize("topic", [KEYWORDS, SENTENCE, EXAMPLES], ids=["keywords", "sentence", "examples"])
+async def test_labels_given_in_the_middle_of_a_crawl_mean_the_same_again(topic: str, tmp_path: Path) -> None:
+    """What labels teach depends on the pages fetched by then, and judging again must not draw other conclusions."""
+    folder = write(tmp_path / "c", topic)
+    await crawl(folder, 40)
+    urls = [url for (url,) in select(folder, "SELECT url FROM visits WHERE on_topic IS NOT NULL ORDER BY n")]
+    offline.label(folder, {url: number % 2 > 0 for number, url in enumerate(urls[:24])}, "import")
+    await crawl(folder, 110)
+    before = select(folder, VERDICTS)
+    report = await judged_again(folder)
+    assert (report.now_relevant, report.no_longer) == (0, 0)
+    assert select(folder, VERDICTS) == before
+    await crawl(folder, 111)
+    assert select(folder, VERDICTS)[: len(before)] == before
+
+
+async def test_labels_that_no_crawl_has_applied_count_all_the_same(tmp_path: Path) -> None:
+    folders = [write(tmp_path / name, KEYWORDS) for name in ("applied", "not")]
+    for folder in folders:
+        await crawl(folder, 40)
+        urls = [url for (url,) in select(folder, "SELECT url FROM visits WHERE on_topic IS NOT NULL ORDER BY n")]
+        offline.label(folder, {url: number % 2 > 0 for number, url in enumerate(urls[:24])}, "import")
+    assert await asyncio.to_thread(offline.apply_labels, folders[0])
+    for folder in folders:
+        await judged_again(folder)
+    assert select(folders[0], VERDICTS) == select(folders[1], VERDICTS)
+
+
 # -- another topic ----------------------------------------------------------------------------------------------------
 
 
@@ -262,7 +295,7 @@ async def test_without_a_warc(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"crawl\.toml, line \d+: store\.warc: no page was stored, so none can be"):
         await judged_again(folder)
     write(folder, OTHER_WORDS, more="[store]\nwarc = false\n")
-    with pytest.raises(BadInput, match=r"with court, law\); make a new folder$"):
+    with pytest.raises(BadInput, match=r"court, law added; .*; make a new folder$"):
         await crawl(folder, 12)
     write(folder, OTHER_WORDS)
     with pytest.raises(BadInput, match="10 pages are not in the WARC"):

@@ -210,6 +210,15 @@ class TestCommand:
         assert self.run(capsys, monkeypatch, str(folder), "nothing")[1] == "no relevant page has these words\n"
         assert '"url":"http://a.example/2"' in self.run(capsys, monkeypatch, str(folder), "back", "--json")[1]
 
+    def test_a_word_with_a_minus_excludes_pages(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert "http://a.example/2" in self.run(capsys, monkeypatch, str(folder), "came", "-film")[1]
+        out = self.run(capsys, monkeypatch, str(folder), "came", "-back", "--count", "3")[1]
+        assert out == "no relevant page has these words\n"
+        code, _, err = self.run(capsys, monkeypatch, str(folder), "came", "--back")
+        assert (code, err) == (2, "lycosa: --back: there is no such option\n")
+
     def test_a_bad_date_is_one_line(
         self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:

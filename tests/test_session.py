@@ -1,4 +1,4 @@
-"""A session: what its holder orders happens, is told as events, and outlives the process. No network at all."""
+"""A session: what its user requests happens, is reported as events, and outlives the process. No network at all."""
 
 import asyncio
 import dataclasses
@@ -18,7 +18,7 @@ from lycosa.errors import BadInput, PluginError
 from lycosa.events import Event, StateChange, Summary, VisitDone
 from lycosa.judge import JUDGES
 from lycosa.judging import MOST_FAILURES
-from lycosa.run import lock
+from lycosa.locking import lock
 from lycosa.session import Session
 from lycosa.store import orders
 from lycosa.strategy import STRATEGIES
@@ -170,8 +170,8 @@ class TestPause:
         session = session_on(write(tmp_path), Web())
         await session.start(paused=True)
         with sqlite3.connect(tmp_path / "crawl.db") as db:
-            (outlook,) = db.execute("SELECT value FROM meta WHERE key = 'outlook'").fetchone()
-        assert json.loads(outlook)["status"] == "paused"
+            (status,) = db.execute("SELECT value FROM meta WHERE key = 'outlook'").fetchone()
+        assert json.loads(status)["status"] == "paused"
         session.stop()
         await session.wait()
 
@@ -224,7 +224,7 @@ class TestOrders:
         assert summary["seeds"] == 3
         again = Session(tmp_path)
         again._run.open()
-        assert [seed.url for seed in again._run._seeds] == [*HOSTS[:2], new]
+        assert [seed.url for seed in again._run.start.seeds] == [*HOSTS[:2], new]
         again._run.close()
 
     async def test_money_is_shared_among_all_seeds(self, tmp_path: Path) -> None:

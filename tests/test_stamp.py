@@ -54,8 +54,8 @@ def test_a_default_written_down_is_no_change(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ('words = ["sky", "lens"]', "words is now with lens"),
-        ('words = ["lens"]', "words is now without sky and with lens"),
+        ('words = ["sky", "lens"]', "words: lens added"),
+        ('words = ["lens"]', "words: lens added; sky removed"),
         ('words = ["sky"]\nthreshold = 0.3', "threshold was 0.5 and is 0.3"),
         (
             'words = ["sky"]\n[topic.weights]\ntitle = 9.0',
@@ -75,14 +75,14 @@ def test_changed_files_are_named_and_touched_ones_are_not(folder: Path, kind: st
     text = (folder / file).read_text()
     (folder / file).write_text(text.replace("sky", "star") if change else text)
     key = "file" if kind == "ontology" else "examples"
-    assert before.changes(stamp_of(folder, kind)) == [f"the content of {key} is another"] * change
+    assert before.changes(stamp_of(folder, kind)) == [f"the content of {key} has changed"] * change
 
 
 @pytest.mark.parametrize("kind", ["examples", "taxonomy"])
 def test_labels_are_part_of_the_examples(folder: Path, kind: str) -> None:
     before = stamp_of(folder, kind)
     (folder / "pages" / "good" / "0.html").rename(folder / "pages" / "bad" / "new.html")
-    assert before.changes(stamp_of(folder, kind)) == ["the content of examples is another"]
+    assert before.changes(stamp_of(folder, kind)) == ["the content of examples has changed"]
 
 
 def test_a_model_stands_for_the_examples_it_was_made_from(folder: Path) -> None:
@@ -123,7 +123,7 @@ def test_where_nothing_was_judged_the_topic_may_change_and_old_state_is_not_load
 def test_a_folder_without_a_stamp_is_known_by_its_state(folder: Path) -> None:
     judge = judge_of(folder, "tids")
     db = begun(True, state_judge='{"pages": 1, "df": {}}')
-    assert what_changed(db, judge, make_stamp(judge, "tids", folder)) == ["kind is tids and was another"]
+    assert what_changed(db, judge, make_stamp(judge, "tids", folder)) == ["kind is tids and was a different one"]
     assert db.get("state:judge")
     ontology = judge_of(folder, "ontology")
     assert what_changed(db, ontology, make_stamp(ontology, "ontology", folder)) == []

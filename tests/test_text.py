@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa import text
-from lycosa.text import LOWER_OR_SPACE, STEMS, STOP_WORDS, Memo, spaced, stem, stems, words
+from lycosa.text import LONGEST_KEPT, LOWER_OR_SPACE, STEMS, STOP_WORDS, Memo, spaced, stem, stems, words
 
 
 def plainly(given: str) -> list[str]:
@@ -115,6 +115,14 @@ def test_the_table_remembers_and_does_not_grow_without_end() -> None:
     assert found == ["hunt", "spider", "web", "prei", "hunt"]
     assert len(table) <= 3
     assert "hunting" in table
+
+
+def test_words_of_megabytes_are_not_remembered() -> None:
+    memo = Memo(len)
+    assert memo["x" * 1_000_000] == 1_000_000
+    assert not memo
+    assert memo["x" * LONGEST_KEPT] == LONGEST_KEPT
+    assert memo
 
 
 def test_a_memory_asks_once_and_does_not_grow_without_end() -> None:

@@ -12,7 +12,8 @@ from warcio.exceptions import ArchiveLoadFailed
 from web import DELAY_FACTOR, DELAY_S, MAX_DELAY_S, ODD, Web
 
 SLACK_S = 0.002
-WAITING = 0  # the state of a URL in crawl.db
+NOTICED_S = 0.25  # so late a busy server may see that the crawler has left in the middle of an answer
+WAITING, ELSEWHERE = 0, 2  # states of URLs in crawl.db; the latter belong to other shards
 SHOWN = 3  # examples of each difference
 
 
@@ -38,10 +39,24 @@ class Outcome(Struct):
 
 
 def read(folder: Path) -> Outcome:
+    """Of a crawl in shards: of all of them."""
+    whole = Outcome([], set(), set(), set(), [], {}, "")
+    for part in map(_read, sorted((folder / "shards").glob("[0-9]*")) or [folder]):
+        whole.visits += part.visits
+        whole.waiting |= part.waiting
+        whole.done |= part.done
+        whole.closed |= part.closed
+        whole.recorded += part.recorded
+        whole.places |= part.places
+        whole.damage = whole.damage or part.damage
+    return whole
+
+
+def _read(folder: Path) -> Outcome:
     db = sqlite3.connect(f"{(folder / 'crawl.db').absolute().as_uri()}?mode=ro", uri=True)
     try:
         visits = db.execute("SELECT url, final_url, error, warc, warc_offset FROM visits ORDER BY n").fetchall()
-        states = db.execute("SELECT url, state FROM urls").fetchall()
+        states = db.execute("SELECT url, state FROM urls WHERE state != ?", (ELSEWHERE,)).fetchall()
         closed = {name for (name,) in db.execute("SELECT name FROM hosts WHERE closed != ''")}
     finally:
         db.close()
@@ -183,7 +198,7 @@ def impolite(web: Web, log: Path, forgiven: list[tuple[float, float]]) -> list[s
                 delay_s = site.crawl_delay_s
             if late := _too_early(before, after, DELAY_S if missed else delay_s, missed):
                 wrong["requests too early"].append(f"{host}{after.path} {late}")
-            if before.ended > after.at:
+            if before.ended - (NOTICED_S if before.how == "cut" else 0.0) > after.at:
                 wrong["requests while another was under way"].append(f"{host}{after.path}")
     return [_line(name, found) for name, found in wrong.items()]
 

@@ -2,9 +2,9 @@
 
 python launcher.py CONTROL CLOCK_S FILES NAMES PAUSE_S lycosa-arguments...
 
-CONTROL is a descriptor to read commands from, CLOCK_S how far the clock is off from the start, FILES a limit on
-descriptors (0: none), NAMES a JSON file of host names and their addresses, PAUSE_S how soon the network is tried again
-in an outage. Commands, one a line:
+CONTROL is a descriptor to read commands from (-1: none), CLOCK_S how far the clock is off from the start, FILES a limit
+on descriptors (0: none), NAMES a JSON file of host names and their addresses, PAUSE_S how soon the network is tried
+again in an outage. Commands, one a line:
 
     clock SECONDS          move the wall clock; the monotonic one goes on as it does
     dns fail|hang|up       the name server
@@ -104,7 +104,8 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), int(files)))
     tamper_with_clock()
     tamper_with_network(json.loads(Path(names).read_text()))
-    threading.Thread(target=obey, args=(int(control),), daemon=True).start()
+    if int(control) >= 0:
+        threading.Thread(target=obey, args=(int(control),), daemon=True).start()
     sys.argv[:] = ["lycosa", *sys.argv[6:]]
     from lycosa.__main__ import main as lycosa
     from lycosa.fetch import outage

@@ -122,10 +122,19 @@ class Log:
 
 
 class Crawler:
-    """One `lycosa crawl` in the launcher; `tell` sends the launcher a command."""
+    """One `lycosa crawl` in the launcher; `tell` sends the launcher a command.
+
+    Shards are forks of a process with a single thread, so one that is to have any listens to no commands.
+    """
 
     def __init__(
-        self, folder: Path, notes: Path, clock_s: float = 0.0, files: int = 0, pause_s: float = SHORT_PAUSE_S
+        self,
+        folder: Path,
+        notes: Path,
+        clock_s: float = 0.0,
+        files: int = 0,
+        pause_s: float = SHORT_PAUSE_S,
+        listens: bool = True,
     ) -> None:
         reading, self._control = os.pipe()
         self.notes = notes
@@ -133,7 +142,13 @@ class Crawler:
             self._errors_from = errors.tell()
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, str(HERE / "launcher.py"), str(reading), str(clock_s), str(files)),
+                    *(
+                        sys.executable,
+                        str(HERE / "launcher.py"),
+                        str(reading if listens else -1),
+                        str(clock_s),
+                        str(files),
+                    ),
                     *(str(notes / "names.json"), str(pause_s), "crawl", str(folder), "--json"),
                 ],
                 stdin=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from processes import SHORT_PAUSE_S, Crawler, Disk, Log, WebServer
+from web import MAX_DELAY_S
 
 STALL_S = 30.0  # no host ever wants more than three seconds of rest, so nobody is asked only when something is wrong
 STOP_S = 20.0  # to end after a signal
@@ -23,7 +24,13 @@ class Stage:
     """A crawl folder, whoever crawls in it, and what happened so far."""
 
     def __init__(
-        self, server: WebServer, folder: Path, notes: Path, disk: Disk, pause_s: float = SHORT_PAUSE_S
+        self,
+        server: WebServer,
+        folder: Path,
+        notes: Path,
+        disk: Disk,
+        pause_s: float = SHORT_PAUSE_S,
+        listens: bool = True,
     ) -> None:
         self.server = server
         self.folder = folder
@@ -36,7 +43,9 @@ class Stage:
         self.forgiven: list[tuple[float, float]] = []  # between these the crawl may have missed what hosts said
         self._disk = disk
         self._is_full = False
+        self._set_forward = False  # the wall clock, while this run was under way
         self._pause_s = pause_s
+        self._listens = listens
         notes.mkdir(parents=True)
         (notes / "names.json").write_text(json.dumps(server.web.names()))
         self.log = Log(notes / "server.log")
@@ -47,7 +56,7 @@ class Stage:
     def start(self, files: int = 0) -> None:
         assert self.crawler is None
         self.runs += 1
-        self.crawler = Crawler(self.folder, self.notes, self.clock_s, files, self._pause_s)
+        self.crawler = Crawler(self.folder, self.notes, self.clock_s, files, self._pause_s, self._listens)
         self.log.last_at = time.monotonic()
 
     def end(self, number: int) -> int | None:
@@ -80,6 +89,9 @@ class Stage:
         if self.crawler:
             self.crawler.close()
             self.crawler = None
+        if self._set_forward:  # to the next run it looks like time that passed; then one delay is kept
+            self.forgive(time.monotonic(), grace_s=MAX_DELAY_S)
+            self._set_forward = False
 
     def signal(self, number: int) -> None:
         if self.crawler:
@@ -91,6 +103,7 @@ class Stage:
 
     def move_clock(self, seconds: float) -> None:
         self.clock_s += seconds
+        self._set_forward = self._set_forward or seconds > 0
         self.tell(f"clock {seconds}")
 
     # -- waiting ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ class Mentions:
 
     async def judge(self, page: Page) -> Verdict:
         found = list(page.words).count(self.word.lower())
-        return Verdict(min(1.0, found / self.times), found >= self.times, why={self.word: float(found)} if found else {})
+        return Verdict(
+            min(1.0, found / self.times), found >= self.times, why={self.word: float(found)} if found else {}
+        )
 
 
 @dataclass

@@ -2,18 +2,26 @@
 
 import atexit
 import contextlib
+import ctypes
+import gc
 import os
 import sys
 
-_NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # from the dynamic loader
+_LEAST_BYTES = 512 << 20  # of address space; measured: below 300 MB some commands crash or hang
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+_M_ARENA_MAX = -8  # a constant of glibc's <malloc.h>
 
 
 def main() -> None:
     """Imports take a moment; Ctrl-C or lack of memory during that time must not print a traceback."""
     try:
         _spare_memory()
+        if sys.argv[1:2] == ["crawl"]:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a crawl uses one core, and idle threads cost CPU
+        gc.disable()  # imports make many objects, of which hardly any is garbage
         from lycosa.cli import main as command_line
 
+        gc.enable()
         command_line()
     except KeyboardInterrupt:
         sys.exit(130)
@@ -21,21 +29,35 @@ def main() -> None:
         if sys.argv[1:2] == ["crawl"] and isinstance(stop.code, int | None):
             leave(stop.code or 0)
         raise
-    except (MemoryError, SystemError, ImportError) as error:
+    except (MemoryError, SystemError, ImportError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
-        print("lycosa: not enough memory", file=sys.stderr)
+        why = f": {error}" if isinstance(error, _TooLittle) else ""
+        print(f"lycosa: not enough memory{why}", file=sys.stderr)
         sys.exit(2)
 
 
-def _spare_memory() -> None:
-    """Where memory is limited, numpy must not start threads: each reserves address space, and if there is none left,
-    the library behind it complains at length and ends the process."""
-    with contextlib.suppress(ImportError):  # not on Windows
-        import resource
+class _TooLittle(MemoryError):
+    """So little that it is certain from the start."""
 
-        if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+def _spare_memory() -> None:
+    """Where memory is limited, threads must not reserve address space that they hardly use: numpy must not start any,
+    and all others share one heap, here and in the processes of the parser. If there is none left, libraries crash or
+    hang, so with very little it is better not to begin."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    if limit < _LEAST_BYTES:
+        raise _TooLittle(f"the limit is {limit >> 20} MB (ulimit -v), and {_LEAST_BYTES >> 20} MB are needed to start")
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:

@@ -49,6 +49,7 @@ from lycosa.types import (
     Judge,
     Link,
     Origin,
+    Prepares,
     Reply,
     Sink,
     Strategy,
@@ -67,6 +68,7 @@ class Parts:
     db: CrawlDb
     http: Http
     outage: Outage
+    robots: Robots
     fetcher: Fetcher
     parser: CrawlParser
     store: VisitStore
@@ -74,6 +76,7 @@ class Parts:
     judge: Judge  # as described by the topic; the crawl uses it ...
     corrected: Corrected  # ... corrected by the user's labels
     strategy: Strategy
+    ledger: Ledger | None  # of the search engine, for the search step
     search: SearchStep | None
     outlets: Outlets
     recall: Estimate
@@ -117,13 +120,14 @@ def build(folder: Path, settings: config.Config, source: config.Source, clock: C
     frontier = assembly.frontier
     http = Http(_accepting(settings), clock.now)
     outage = Outage(make_layers(http, settings, source), Network(settings.fetch), clock, bool(settings.fetch.proxy))
-    fetcher = make_fetcher(outage, db, settings, frontier, clock)
+    robots = make_robots(outage, db, settings, frontier, clock)
+    fetcher = make_redirects(robots, db, settings, frontier)
     store = VisitStore(db, _warc(folder, settings.store), totals)
     targets = strategy if isinstance(strategy, Targets) else None
-    search = make_search(settings, source, db, frontier, targets, clock)
+    ledger, search = make_search(settings, source, db, frontier, targets, clock)
     outlets = Outlets(*_named(plugins.SINK, "store.sinks", settings.store.sinks, source), frontier.stop)
-    kept = store, totals, judge, corrected, strategy, search, outlets, recall
-    return Parts(folder, settings, assembly, quota, db, http, outage, fetcher, parser, *kept)
+    kept = store, totals, judge, corrected, strategy, ledger, search, outlets, recall
+    return Parts(folder, settings, assembly, quota, db, http, outage, robots, fetcher, parser, *kept)
 
 
 def judges() -> Plugins:
@@ -161,7 +165,7 @@ def make(section: str, kinds: Mapping[str, type], options: Mapping[str, Any], so
     try:
         return msgspec.convert(arguments, kinds[kind])
     except msgspec.ValidationError as error:
-        raise source.blame(*config.explain(error, section)) from None
+        raise source.blame(*config.explain(error, section, kinds[kind])) from None
     except TypeError as error:  # a field whose type no TOML value can have
         if isinstance(kinds, Plugins) and kind in kinds.theirs:
             raise kinds.error(kind, f"cannot be made from crawl.toml: {error}") from error
@@ -174,7 +178,7 @@ def make_judge(settings: config.Config, source: config.Source, held_out: HeldOut
         raise source.blame("topic", "this section is needed: say what to look for")
     kinds = judges()
     judge = make("topic", kinds, settings.topic, source)
-    if hasattr(judge, "prepare"):
+    if isinstance(judge, Prepares):
         with source.placing(), kinds.blaming(str(settings.topic["kind"]), "prepare"):
             judge.prepare(source.path.parent, leaving_out(held_out or HeldOut(), read_pages))
     return judge
@@ -186,7 +190,7 @@ def make_strategy(settings: config.Config, source: config.Source, judge: Judge, 
     strategy = make("strategy", kinds, settings.strategy, source)
     if settings.strategy["kind"] in RULED:
         mining.prepare(judge, source.path.parent, leaving_out(held_out or HeldOut(), read_pages))
-    if hasattr(strategy, "prepare"):
+    if isinstance(strategy, Prepares):
         with source.placing(), kinds.blaming(str(settings.strategy["kind"]), "prepare"):
             strategy.prepare(source.path.parent, judge)
     return strategy
@@ -199,21 +203,21 @@ def make_search(
     frontier: DurableFrontier,
     targets: Targets | None,
     clock: Clock,
-) -> SearchStep | None:
-    """The search step, if one is configured."""
+) -> tuple[Ledger, SearchStep] | tuple[None, None]:
+    """The search step and its engine, if one is configured."""
     try:
         rules = msgspec.convert(settings.search, Search)
     except msgspec.ValidationError as error:
         raise source.blame(*config.explain(error, "search")) from None
     if not rules.engine:
-        return None
+        return None, None
     with source.placing():
         engine = _plugged_engine(rules, source) or make_engine(
             rules, settings.fetch.user_agent, source.path.parent, read_pages
         )
         site = site_of(rules, settings.scope.domains, settings.scope.hosts)
     ledger = Ledger(engine, db, rules, clock, lambda: frontier.paused)
-    return SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, targets, site)
+    return ledger, SearchStep(rules, ledger, frontier.bring, frontier.waiting, frontier.refuses, targets, site)
 
 
 def _plugged_engine(rules: Search, source: config.Source) -> Engine | None:
@@ -261,20 +265,19 @@ def make_layers(http: Http, settings: config.Config, source: config.Source) -> A
     return Layers(http, *_named(plugins.FETCHER, "fetch.layers", settings.fetch.layers, source))
 
 
-def make_fetcher(
-    http: Asks, db: CrawlDb, settings: config.Config, frontier: DurableFrontier, clock: Clock
-) -> Redirects:
-    """To be read from the inside out: one request, retried, checked against robots.txt, redirected."""
+def make_robots(http: Asks, db: CrawlDb, settings: config.Config, frontier: DurableFrontier, clock: Clock) -> Robots:
+    """To be read from the inside out: one request, retried, checked against robots.txt."""
 
     def offer(origin: str, sitemaps: Iterable[str]) -> None:
         if settings.scope.sitemaps:
             found = sitemaps_of(origin, sitemaps)
             frontier.push(found, [0.0] * len(found), Band.FIRST)
 
-    def refuses(url: str) -> str:  # another shard alone knows when its hosts may be contacted
-        return "host-closed" if frontier.elsewhere(url) else frontier.refuses(url)
+    return Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, frontier.refuses)
 
-    robots = Robots(Retries(http, settings.fetch), db, settings.fetch, clock.now, offer, refuses)
+
+def make_redirects(robots: Robots, db: CrawlDb, settings: config.Config, frontier: DurableFrontier) -> Redirects:
+    """The same, redirected."""
     shelf = Shelf(db.path.parent if isinstance(db.path, Path) else None)
     return Redirects(robots, settings.fetch.max_redirects, frontier.refuses_hop, shelf)
 
@@ -294,7 +297,7 @@ async def fetch_pages(settings: config.Config, found: list[str], clock: Clock) -
     db = CrawlDb(":memory:").open()
     frontier = make_frontier(db, settings, Scope(config.Scope()), STRATEGIES["breadth-first"](), clock)
     http = Http(settings.fetch, clock.now)
-    fetcher = make_fetcher(http, db, settings, frontier, clock)
+    fetcher = make_redirects(make_robots(http, db, settings, frontier, clock), db, settings, frontier)
     await http.open()
     try:
         frontier.push([Link(url, origin=Origin.SEED) for url in found], [0.0] * len(found), Band.FIRST)

@@ -9,7 +9,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -17,7 +17,7 @@ from msgspec import Meta, Struct, field
 from lycosa.errors import BadInput, ConfigError
 
 NAME = "crawl.toml"
-MOST_SHARDS = 10  # as many databases as SQLite lets a reader open at once
+MOST_SHARDS = 64  # the number of buckets into which hosts are hashed
 Whole = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
@@ -136,7 +136,7 @@ class Source(Struct, frozen=True):
         for item in reversed(self.overrides):
             name, _, value = item.partition("=")
             if f"{name.strip()}.".startswith(f"{key}."):
-                is_list = name.strip() == key and problem.startswith("expected `array`")
+                is_list = name.strip() == key and problem.startswith(f"expected {_TYPES['array']}")
                 return ConfigError(key, _as_list(key, value) if is_list else problem, self.path, option="--set")
         return ConfigError(key, problem, self.path, _line_of(self.text, key))
 
@@ -173,7 +173,7 @@ def _convert(raw: dict[str, Any], source: Source) -> Config:
     try:
         found = msgspec.convert(raw, Config)
     except msgspec.ValidationError as error:
-        key, problem = explain(error)
+        key, problem = explain(error, kind=Config)
         raise source.blame(key, problem) from None
     for key, urls in (("seeds", found.seeds), ("recall.known", found.recall.known)):
         if problem := file_problem(urls, key.rpartition(".")[2]):
@@ -188,14 +188,25 @@ def file_problem(urls: list[str] | str, name: str = "seeds") -> str:
     return ""
 
 
+_TYPES = {  # as the validator calls them
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "null": "nothing",
+    "object": "a table",
+    "str": "text",
+}
+
+
 def _as_list(key: str, value: str) -> str:
     items = [item.strip(" '\"") for item in value.strip(" []").split(",")]
     written = f"{key}=[{', '.join(msgspec.json.encode(item).decode() for item in items if item)}]"
     return f"this is a list: write --set {shlex.quote(written)}"
 
 
-def explain(error: msgspec.ValidationError, section: str = "") -> tuple[str, str]:
-    """Key and problem, extracted from the validator's message."""
+def explain(error: msgspec.ValidationError, section: str = "", kind: type | None = None) -> tuple[str, str]:
+    """Key and problem, extracted from the validator's message; `kind` is the class that was to be made."""
     problem, _, place = str(error).partition(" - at ")
     key = place.strip("`").removeprefix("$").lstrip(".")
     key = re.sub(r"\[\.\.\.\]|\[\d+\]", "", key)
@@ -203,7 +214,25 @@ def explain(error: msgspec.ValidationError, section: str = "") -> tuple[str, str
         key, problem = ".".join(filter(None, [key, unknown[1]])), "unknown key"
     elif missing := re.match(r"Object missing required field `(.+)`", problem):
         key, problem = ".".join(filter(None, [key, missing[1]])), "this key is needed"
+    elif kind and problem.startswith("Invalid enum value") and (choices := _choices(kind, key)):
+        problem = f"{problem.removeprefix('Invalid enum value ')} is not one of {choices}"
+    problem = problem.replace("got `float`", "got a decimal number")
+    problem = re.sub(r"`([a-z |]+)`", lambda found: " or ".join(map(_type, found[1].split(" | "))), problem)
     return ".".join(filter(None, [section, key])), problem[0].lower() + problem[1:]
+
+
+def _choices(kind: Any, key: str) -> str:
+    """The values that a key may have, if it may only have a few."""
+    for name in key.split("."):
+        if not isinstance(kind, type):
+            return ""
+        with contextlib.suppress(NameError):  # annotations of plug-ins that cannot be resolved
+            kind = get_type_hints(kind).get(name)
+    return ", ".join(map(str, get_args(kind))) if get_origin(kind) is Literal else ""
+
+
+def _type(name: str) -> str:
+    return _TYPES.get(name, name)
 
 
 def _override(raw: dict[str, Any], item: str) -> None:

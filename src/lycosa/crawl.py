@@ -5,12 +5,13 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from lycosa.effects import Jobs
-from lycosa.errors import described
+from lycosa.errors import PluginError, TooCostly, described
 from lycosa.judging import Failed, Judging
 from lycosa.types import (
     Acts,
@@ -31,7 +32,6 @@ from lycosa.types import (
     Revises,
     Sink,
     Strategy,
-    TooCostly,
     Verdict,
     Visit,
 )
@@ -41,7 +41,7 @@ class Sharing(Protocol):
     """The other shards of a crawl that is divided among several processes, each with its own hosts."""
 
     def divide(self, visit: Visit) -> Visit: ...  # without the links that other shards will score and queue
-    async def first_url(self, digest: str, url: str) -> str: ...  # where any shard saw this body first
+    async def first_url(self, digest: str, reply: Reply) -> str: ...  # where any shard saw this body first
 
 
 _UNJUDGED = Verdict(0.5, on_topic=True)  # the verdict on a sitemap: what its pages are about is unknown
@@ -89,7 +89,7 @@ class Crawl:
         """Queue seeds, at the start of the crawl or later."""
         with self.turn():
             if isinstance(self.strategy, Opens):
-                worth = zip(seeds, self.strategy.open(seeds), strict=True)
+                worth = zip(seeds, self._checked(self.strategy.open(seeds), seeds), strict=True)
                 self.frontier.push(seeds, [-1.0 if self.frontier.knows(seed) else score for seed, score in worth])
             else:
                 self.frontier.push(seeds, [0.0] * len(seeds), Band.FIRST)
@@ -117,7 +117,7 @@ class Crawl:
             return _failed(visit, "parse-budget" if isinstance(error, TooCostly) else "parse", described(error))
         if (first := self.bodies.setdefault(digest, url)) != url:  # after parsing: never a duplicate of a failure
             return replace(visit, digest=digest, duplicate_of=first)
-        if self.sharing and (first := await self.sharing.first_url(digest, url)) != url:
+        if self.sharing and (first := await self.sharing.first_url(digest, reply)) != url:
             self.bodies[digest] = first
             return replace(visit, digest=digest, duplicate_of=first)
         if page.listed:
@@ -161,7 +161,19 @@ class Crawl:
             visit = replace(visit, page=replace(page, links=page.listed), verdict=_UNJUDGED)
         if self.sharing:
             visit = self.sharing.divide(visit)
-        return visit.page.links, self.strategy.score(visit)
+        links = visit.page.links
+        return links, self._checked(self.strategy.score(visit), links)
+
+    def _checked(self, scores: Sequence[float], links: Sequence[Link]) -> Sequence[float]:
+        """One finite number for each link: anything else is a bug in the strategy, and would only show elsewhere."""
+        try:
+            if len(scores) == len(links) and isfinite(sum(scores)):
+                return scores
+            is_short = len(scores) != len(links)
+            problem = f"{len(scores)} scores for {len(links)} links" if is_short else "scores that are not finite"
+        except TypeError:
+            problem = f"scores that are not numbers: {scores!r:.80}"
+        raise PluginError("strategy", type(self.strategy).__module__, problem)
 
 
 def _failed(visit: Visit, error: str, detail: str) -> Visit:

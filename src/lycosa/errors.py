@@ -69,7 +69,11 @@ class PluginError(LycosaError):
         super().__init__(f"a bug in the {part} {module}: {problem}{where}")
 
 
-def plugin_error(error: Exception, parts: dict[str, object], log: Path | None = None) -> PluginError | None:
+class TooCostly(ValueError):
+    """Parsing the page would exceed the time or memory limit for a page."""
+
+
+def plugin_error(error: BaseException, parts: dict[str, object], log: Path | None = None) -> PluginError | None:
     """The exception to raise instead of an error caused by one of the parts (judge, strategy); None if none of them
     caused it."""
     if isinstance(error, PluginError):
@@ -98,6 +102,11 @@ def raised_by(error: BaseException, parts: dict[str, object]) -> str:
         if owners := owners or [name for name, part in parts.items() if module == type(part).__module__]:
             return owners[0]
     return ""
+
+
+def modules_in(error: BaseException) -> list[str]:
+    """The modules through which an error passed, outermost first."""
+    return [module for module, _ in _frames(error.__traceback__)]
 
 
 def _frames(traceback: TracebackType | None) -> list[tuple[str, object]]:

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from lycosa.errors import BadInput
 
@@ -26,6 +27,16 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def part_of(path: Path) -> Iterator[BinaryIO]:
+    """A new file next to `path`, which it replaces on exit. Unlike that of `replacing`, it does not have its suffix, so
+    that nobody takes it for a file of that kind; after a kill or a failure it stays."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    with part.open("xb") as file:
+        yield file
+    part.replace(path)
 
 
 def write_whole(path: Path, data: bytes) -> None:

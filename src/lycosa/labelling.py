@@ -1,5 +1,6 @@
 """A person labels the pages of a crawl: hand over the answers, show what each page says, report what changed."""
 
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -9,12 +10,15 @@ from lycosa import build, config, offline, topics
 from lycosa.control import Request, Unreachable
 from lycosa.judge.asking import choose
 from lycosa.pages import read_pages
-from lycosa.remote import reach
+from lycosa.remote import Unresponsive, reach
 from lycosa.store import labels
 from lycosa.store.db import CrawlDb
 from lycosa.store.labels import Candidate, Precision
-from lycosa.store.warc import read_record, to_response
+from lycosa.store.warc_reader import read_record, to_response
 from lycosa.types import BadInput, Link, Page, Reply
+
+PATIENCE_S = 10.0  # with a crawl that is starting or about to end
+_PAUSE_S = 0.2
 
 
 class Question(NamedTuple):
@@ -50,12 +54,25 @@ class Sent:
         self.waits = False  # are there labels that no crawl has applied?
 
     def send(self, given: Mapping[str, bool | None], chosen: str) -> None:
-        try:
-            reach(self.directory, Request("label", labels=dict(given), chosen=chosen))
-        except Unreachable:
+        if not self._is_taken(Request("label", labels=dict(given), chosen=chosen)):
             offline.label(self.directory, given, chosen)
             self.waits = True
         self.number += sum(-1 if on_topic is None else 1 for on_topic in given.values())
+
+    def _is_taken(self, request: Request) -> bool:
+        """Whether a running crawl has taken the labels. One that starts or ends does not respond for a moment, and
+        nobody should lose an answer to that."""
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                reach(self.directory, request)
+                return True
+            except Unreachable:
+                return False
+            except Unresponsive:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(_PAUSE_S)
 
     def apply(self) -> None:
         """Judge all stored pages with the labels, unless a running crawl has done so already."""

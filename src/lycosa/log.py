@@ -27,6 +27,7 @@ _MOST_TRACEBACK = 20_000  # characters per traceback
 _current: ContextVar[Path | None] = ContextVar("crawl folder", default=None)
 _events = logging.getLogger("lycosa.crawl")
 _visits = logging.getLogger("lycosa.visit")
+_unsafe = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")  # JSON escapes the rest itself
 _userinfo = re.compile(r"(\w://)[^\s/@\"'\\]*@")
 
 
@@ -115,10 +116,15 @@ class _JsonFile(RotatingFileHandler):
             line |= {"event": "message", "logger": record.name, "message": record.getMessage()}
         if record.exc_info:
             line["traceback"] = logging.Formatter().formatException(record.exc_info)[-_MOST_TRACEBACK:]
-        return without_passwords(msgspec.json.encode(line, enc_hook=str).decode())
+        return _escaped(without_passwords(msgspec.json.encode(line, enc_hook=str).decode()))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is defined by logging
         """Ignore what cannot be logged."""
+
+
+def _escaped(text: str) -> str:
+    """The same JSON without characters that would control a terminal: people read logs with `cat` and `tail`."""
+    return _unsafe.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def without_passwords(text: str) -> str:

@@ -16,11 +16,17 @@ def blocking(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*arguments: P.args, **options: P.kwargs) -> R:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if not _is_running():
             return function(*arguments, **options)
         with ThreadPoolExecutor(1, "lycosa") as thread:
             return thread.submit(function, *arguments, **options).result()
 
     return call
+
+
+def _is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -18,9 +18,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from lycosa.judge.corpus import ReadPages, as_list, labelled_pages, sources
+from lycosa.judge.training import Learner
 from lycosa.loops import blocking
 from lycosa.parse import Parsers
-from lycosa.store.warc import read_responses
+from lycosa.store.shard_views import warc_files
+from lycosa.store.warc_reader import read_responses
 from lycosa.strategy import rule_base
 from lycosa.strategy.link_training import Linked, ordering, sample, train
 from lycosa.strategy.link_value import values
@@ -101,7 +103,7 @@ class Mine:
 
     async def read_crawl(self, folder: Path, read: ReadPages) -> None:
         """Learn from the pages of an earlier crawl too: their classes are those that the judge gives them."""
-        warcs = sorted((folder / "warc").glob("*.warc.gz"))
+        warcs = [path for path in warc_files(folder) if path.name.endswith(".warc.gz")]
         if not warcs:
             raise BadInput(f"{folder}: no crawl with recorded pages (there is no WARC in {folder / 'warc'})")
         for warc in warcs:
@@ -204,7 +206,7 @@ def prepare(judge: Any, folder: Path, read: ReadPages) -> RuleBase | None:
 
     A file made here is made again when the examples change. One from `lycosa topic rules` is left alone.
     """
-    if not hasattr(judge, "classifier_") or not all((folder / name).exists() for name in as_list(judge.examples)):
+    if not isinstance(judge, Learner) or not all((folder / name).exists() for name in as_list(judge.examples)):
         return None  # nothing was learned from examples, or they are gone and only the model is left
     found = sources(folder, judge.examples, judge.labels)
     path, made_from = folder / rule_base.NAME, judge.classifier_.facts.source

@@ -10,7 +10,8 @@ from lycosa.build import make_scope
 from lycosa.clock import WallClock
 from lycosa.control import Place
 from lycosa.errors import StateError
-from lycosa.run import Run, lock
+from lycosa.locking import lock
+from lycosa.run import Run
 from lycosa.session import checked_labels, checked_urls
 from lycosa.shards.layout import homes
 from lycosa.shards.routing import Routing

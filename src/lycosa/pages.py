@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from lycosa.parse import Parsers, main_text
-from lycosa.store.warc import read_record, read_responses, to_response
+from lycosa.store.warc_reader import read_record, read_responses, to_response
 from lycosa.types import BadInput, Link, Page, Reply
 
 _HTML = {".html", ".htm", ".xhtml"}

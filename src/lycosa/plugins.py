@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
 
+from lycosa.errors import PluginError, described, modules_in
 from lycosa.types import BadInput
 
 
@@ -121,6 +122,18 @@ class Plugins(Mapping[str, type]):
 
     def _error(self, entry: EntryPoint, problem: str) -> BrokenPlugin:
         return BrokenPlugin(self.kind, entry, problem)
+
+
+def blamed(error: BaseException) -> PluginError | None:
+    """The error to show instead, if the code of an installed plug-in raised it."""
+    words: dict[str, set[str]] = {}
+    for kind in KINDS:
+        for entry in entry_points(group=kind.group):
+            words.setdefault(entry.module.partition(".")[0], set()).add(kind.word)
+    for module in reversed(modules_in(error)):
+        if found := words.get(module.partition(".")[0]):
+            return PluginError(found.pop() if len(found) == 1 else "plug-in", module, described(error))
+    return None
 
 
 def _in_short(error: BaseException) -> str:

@@ -71,6 +71,8 @@ def _held_out_before(folder: Path) -> HeldOut | None:
 
 def _draw(folder: Path, written_in: Path, settings: config.Config, refuses: Callable[[str], str]) -> Draw:
     rules = settings.recall
+    if not rules.known:
+        return Draw([])
     known, wrong = read_seeds(rules.known, written_in, "recall.known")
     if wrong:
         raise ConfigError("recall.known", wrong[0].removesuffix(", skipped"))

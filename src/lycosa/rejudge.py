@@ -22,16 +22,16 @@ from lycosa.assembly import make_frontier
 from lycosa.build import build, make_scope
 from lycosa.clock import WallClock
 from lycosa.errors import StateError, plugin_error
-from lycosa.frontier.status import Outlook
+from lycosa.frontier.status import Status
+from lycosa.locking import lock
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
-from lycosa.run import lock
-from lycosa.stamp import fits, make_stamp, write_stamp
+from lycosa.stamp import changes_since, fits, make_stamp, write_stamp
 from lycosa.store import before, labels, orders
 from lycosa.store.replies import Stored, count_unstored, stored_replies
 from lycosa.store.visited import count_visits
 from lycosa.store.visits import Totals
-from lycosa.store.warc import MAX_BODY_BYTES
+from lycosa.store.warc_reader import MAX_BODY_BYTES
 from lycosa.summary import write_summary
 from lycosa.types import BadInput, Clock, Lease, Lists, Origin, Reply, Revised, Stateful, Visit
 
@@ -117,18 +117,26 @@ class Replay:
                 why = "store.warc was false when they were fetched"
                 raise BadInput(f"{self.folder}: {missing} pages are not in the WARC ({why}), so not all can be judged")
             total = count_visits(db)
+            self._hold()
             db.set_aside()
             await self._begin()
             await self._replay(total, watch)
-            outlook = self._settle()
-            report = self._report(outlook.waiting)
+            status = self._settle()
+            report = self._report(status.waiting)
             db.forget_aside()
             db.commit()
             with suppress(OSError):  # the essential data is in crawl.db
-                self._summarise(outlook)
+                self._summarise(status)
         finally:
             db.close()
         return report
+
+    def _hold(self) -> None:
+        """If the topic is the one that judged the pages, go on with what the labels have taught the crawl."""
+        parts = self.parts
+        stamp = make_stamp(parts.judge, str(parts.config.topic["kind"]), self.folder)
+        if not changes_since(parts.db, stamp):
+            parts.corrected.hold(labels.answers(parts.db), parts.db)
 
     async def _begin(self) -> None:
         """Start with the seeds and all other URLs not found on a page: search results, sitemaps."""
@@ -136,7 +144,8 @@ class Replay:
         given = parts.db.get(GIVEN)
         if isinstance(parts.judge, Stateful) and fits(parts.judge, given):
             parts.judge.load(msgspec.json.decode(given))
-        parts.corrected.teach(labels.answers(parts.db))
+        if not parts.corrected.held_:
+            parts.corrected.teach(labels.answers(parts.db))
         found = [*before.starts(parts.db)]
         await self._crawl.run([start.link for start in found if start.link.origin == Origin.SEED], workers=0)
         for start in found:
@@ -160,11 +169,14 @@ class Replay:
                 watch(done, total)
                 await asyncio.sleep(0)  # lets Ctrl-C take effect
 
-    def _settle(self) -> Outlook:
+    def _settle(self) -> Status:
         """Write what was learned, restore what is known of the hosts, and return the resulting state of the
         frontier."""
         parts, db = self.parts, self.parts.db
-        parts.corrected.teach(labels.answers(db))  # some labelled pages may have come after it last learned
+        if parts.corrected.held_:
+            parts.corrected.release()
+        else:
+            parts.corrected.teach(labels.answers(db), again=True)
         if revised := parts.corrected.revised():
             self._crawl.spread(revised)
         before.restore_hosts(db)
@@ -183,14 +195,14 @@ class Replay:
         loaded.stop("judged again" if ended == "frontier empty" and loaded.waiting() else ended)
         db.put("ended", loaded.ended)
         db.put("refused", msgspec.json.encode(loaded.refused).decode())
-        db.put("outlook", msgspec.json.encode(loaded.outlook()).decode())
-        return loaded.outlook()
+        db.put("outlook", msgspec.json.encode(loaded.status()).decode())
+        return loaded.status()
 
     def _report(self, waiting: int) -> Report:
         judged, now_relevant, no_longer, dropped = before.changes(self.parts.db)
         return Report(judged, now_relevant, no_longer, waiting, dropped)
 
-    def _summarise(self, outlook: Outlook) -> None:
+    def _summarise(self, status: Status) -> None:
         """Update summary.json, but keep its figures for time and memory."""
         path, totals = self.folder / "summary.json", Totals()
         totals.load(self.parts.db)
@@ -201,7 +213,7 @@ class Replay:
         rate = totals.relevant / totals.pages if totals.pages else 0.0
         summary |= {"pages": totals.pages, "relevant": totals.relevant, "harvest_rate": rate}
         summary |= {"duplicates": totals.duplicates, "errors": dict(totals.errors.most_common())}
-        summary |= {name: getattr(outlook, name) for name in outlook.__struct_fields__}
+        summary |= {name: getattr(status, name) for name in status.__struct_fields__}
         write_summary(self.folder, summary)
 
 

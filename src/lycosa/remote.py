@@ -12,10 +12,14 @@ from typing import Any
 from lycosa import control, summary
 from lycosa.control import Request, Unreachable
 from lycosa.errors import BadInput
+from lycosa.locking import lock
 from lycosa.process import as_usual
-from lycosa.run import lock
 
 _CONNECT_S = 1.0
+
+
+class Unresponsive(BadInput):
+    """A crawl runs, but does not respond: it may be starting or about to end."""
 
 
 def is_running(folder: Path) -> bool:
@@ -43,12 +47,12 @@ def is_listening(folder: Path) -> bool:
 
 
 def reach(folder: Path, request: Request, wait_for_end: bool = False) -> Any:
-    """Ask the running crawl; Unreachable if none runs."""
+    """Ask the running crawl. Raises Unreachable if none runs, Unresponsive if it does not respond."""
     try:
         return control.call(folder, request, wait_for_end)
     except Unreachable:
         if is_running(folder):
-            raise BadInput(
+            raise Unresponsive(
                 f"{folder}: another lycosa is running here but does not respond; it may be starting or about to end"
             ) from None
         raise

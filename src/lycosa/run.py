@@ -1,13 +1,11 @@
 """One run of a crawl folder: open, crawl, commit periodically, close. However it ends, stored data remains."""
 
 import asyncio
-import contextlib
 import dataclasses
-import fcntl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 import numpy.ma  # noqa: F401 - numpy imports it when a judge first needs it, and then there may be no descriptor left
@@ -18,18 +16,16 @@ from lycosa.build import Parts, build
 from lycosa.crawl import Sharing
 from lycosa.errors import PluginError, innermost
 from lycosa.frontier.limits import Quota
-from lycosa.frontier.status import Outlook, status_of
-from lycosa.outcomes import may_pass
+from lycosa.frontier.status import Status, sentence_on
 from lycosa.output.recent import Recent
 from lycosa.process import on_signals
-from lycosa.seeds.file import read_seeds
-from lycosa.stamp import make_stamp, what_changed
+from lycosa.stamp import require_same
+from lycosa.starting import Start
 from lycosa.store import labels, orders, retry, visited
 from lycosa.summary import summarise, write_summary
-from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Origin, Sink, Stateful
+from lycosa.types import BadInput, Band, Clock, Fetcher, Link, Sink, Stateful
 
 MakeFetcher = Callable[[Parts], Fetcher]
-AWAY = "crawl.away"  # a file that says: the state of the crawl is in the store of a cluster
 COMMIT_EVERY_S, SUMMARY_EVERY_S = 0.5, 1.0
 
 
@@ -47,15 +43,14 @@ class Run:
     ) -> None:
         """`sinks` receive each visit after the crawl's own; `fetcher` may wrap or replace the crawl's own fetcher."""
         self.folder = folder
-        self.written_in, self.clock = source.path.parent, clock  # the folder of crawl.toml: names are relative to it
+        self.clock = clock
+        self._written_in = source.path.parent
         self.parts = build(folder, settings, source, clock)
-        self.skipped: list[str] = []  # invalid seeds, and why
+        self.start = Start(self.parts, self._written_in)
         self.stopped_by_user, self._relabelled = False, 0  # the latter: verdicts reversed by labels since the last run
         self.when_open: Callable[[], None] = lambda: None
         self._recent = Recent()
         self.engine = self.parts.crawl(fetcher(self.parts), [*self.parts.sinks, self._recent, *sinks])
-        self._retried: list[retry.Failure] = []
-        self._seeds: list[Link] = []
         self._crawling: asyncio.Future[None] | None = None
 
     async def run(
@@ -72,17 +67,17 @@ class Run:
 
     def open(self, extra_seeds: Sequence[str] = (), retry_failed: bool = False) -> None:
         """Read the state of the crawl, without fetching anything yet."""
-        self._retries = retry_failed
         parts = self.parts
         db = parts.db.open()
         try:
             for excluded in orders.exclusions(db):
                 parts.frontier.scope.exclude(excluded.compiled())
             recalling.resume(parts.recall, db)
-            self._seeds = self._read_seeds(extra_seeds)
-            self._load([seed.url for seed in self._seeds], retry_failed)
-            if not self._seeds and not parts.frontier.outlook().known:
-                raise BadInput("; ".join(self.skipped) or f"{self.written_in / config.NAME}: seeds: say where to start")
+            self.start.read(extra_seeds)
+            self._load(retry_failed)
+            if not self.start.seeds and not parts.frontier.status().known:
+                problem = "; ".join(self.skipped) or f"{self._written_in / config.NAME}: seeds: say where to start"
+                raise BadInput(problem)
             self.when_open()
         except BaseException:
             self.close()
@@ -104,9 +99,14 @@ class Run:
         finally:
             await parts.http.close()
         self._commit(force=True)
-        summary = self.summary(self._outcome())
+        summary = self.summary(self.start.outcome())
         watch(summary)
         return summary
+
+    @property
+    def skipped(self) -> list[str]:
+        """Invalid seeds, and why."""
+        return self.start.skipped
 
     def close(self) -> None:
         self.parts.store.close()
@@ -136,11 +136,8 @@ class Run:
         frontier, db = self.parts.frontier, self.parts.db
         known = {url for url in found if frontier.knows(Link(url))}
         refused = {url: why for url in found if (why := frontier.scope.refuses(url))}
-        before = {seed.url for seed in self._seeds}
-        self._seeds += [
-            Link(url, origin=Origin.SEED) for url in dict.fromkeys(found) if url not in refused and url not in before
-        ]
-        self.engine.seed(self._seeds)  # all of them: the score of a seed may depend on their number
+        self.start.add([url for url in found if url not in refused])
+        self.engine.seed(self.start.seeds)  # all of them: the score of a seed may depend on their number
         refused |= {url: "host-closed" for url in found if url not in refused and not frontier.knows(Link(url))}
         self.parts.recall.give_away(found)
         orders.add_seeds(db, [url for url in found if url not in refused])
@@ -197,31 +194,16 @@ class Run:
             self.engine.spread(revised)
         return corrected.flipped_
 
-    def _read_seeds(self, extra: Sequence[str]) -> list[Link]:
-        good, self.skipped = read_seeds(self.parts.config.seeds, self.written_in)
-        more, wrong = read_seeds([*extra], self.written_in)
-        self.skipped += wrong
-        added, recall = [*more, *orders.added_seeds(self.parts.db)], self.parts.recall
-        recall.give_away(added)
-        self.skipped += recall.notes()
-        seeds = []
-        for url in dict.fromkeys([*(url for url in good if url not in recall.held_out), *added]):
-            if refusal := self.parts.frontier.scope.refuses(url):
-                self.skipped.append(f"{url}: {refusal}, skipped")
-            else:
-                seeds.append(Link(url, origin=Origin.SEED))
-        return seeds
-
-    def _load(self, seeds: list[str], retry_failed: bool) -> None:
+    def _load(self, retry_failed: bool) -> None:
         parts, db = self.parts, self.parts.db
-        self._check_same_topic()
+        require_same(db, parts.judge, parts.config, self._written_in)
         self._started_at = self.clock.now()
         self._spent_s = float(db.get("spent_s", "0"))
         parts.totals.load(db)
         parts.store.open()
         parts.outlets.open(self.folder)
         self.engine.bodies.update(visited.first_bodies(db))
-        self._reopen(seeds, retry_failed)
+        self.start.reopen(retry_failed)
         parts.frontier.load()
         parts.outage.remember(visited.last_answered(db))
         parts.outage.when_nobody_answers(lambda why: self.stop(why, by_user=False))
@@ -237,71 +219,6 @@ class Run:
         parts.frontier.refused.update(msgspec.json.decode(db.get("refused", "{}"), type=dict[str, int]))
         db.before_commit.append(self._write_state)
 
-    def _reopen(self, seeds: list[str], retry_failed: bool) -> None:
-        """Retry failed seeds, and on request all URLs that failed for a reason that may be temporary.
-
-        As long as there are no pages, every failed seed is retried: the user may have changed anything.
-        """
-        db, nothing_yet = self.parts.db, not self.parts.totals.pages
-        chosen = [one for one in retry.failures(db, seeds) if nothing_yet or self._may_pass(one.error)]
-        if retry_failed:
-            self._retried = [one for one in retry.failures(db) if self._may_pass(one.error)]
-            retry.open_hosts(db)
-        retry.reopen(db, chosen + self._retried)
-        retry.open_hosts(db, retry.unknown(db, seeds))
-
-    def _may_pass(self, error: str) -> bool:
-        if error == "private-address":
-            return self.parts.config.fetch.allow_private
-        return may_pass(error)
-
-    def _outcome(self) -> dict[str, Any]:
-        """What the final summary contains besides the totals: failed seeds, and what another run may retry."""
-        # a redirect to a known URL is not a failure: it leads to a page that was fetched from another URL
-        seeds = [seed.url for seed in self._seeds]
-        failed = {one.url: one for one in retry.failures(self.parts.db) if one.error != "redirect-known"}
-        found: dict[str, Any] = {
-            "seeds": len(seeds),
-            "failed_seeds": [
-                {"url": url, "error": failed[url].error, "detail": failed[url].detail} for url in seeds if url in failed
-            ],
-            "unreachable": self.parts.frontier.unreachable(),
-            "may_pass": sum(self._may_pass(one.error) for one in failed.values()),
-        }
-        if self._retries:
-            waiting = retry.waiting(self.parts.db, [one.url for one in self._retried])
-            again = sum(one.url in failed for one in self._retried)
-            found["retried"] = {"urls": len(self._retried), "failed": again, "waiting": waiting}
-        return found
-
-    def _check_same_topic(self) -> None:
-        """Verdicts of different topics cannot be compared, nor can scores of different strategies: a crawl keeps those
-        it began with."""
-        db, settings = self.parts.db, self.parts.config
-        kind, problem = str(settings.strategy["kind"]), ""
-        before = db.get("strategy", kind)
-        now = make_stamp(self.parts.judge, str(settings.topic["kind"]), self.written_in)
-        if before != kind:
-            problem = f"this crawl began with strategy {before}; make a new folder for {kind}"
-        elif changes := what_changed(db, self.parts.judge, now):
-            said = "; ".join(changes)
-            problem = f"the topic has changed since its pages were judged ({said}); make a new folder"
-        if problem:
-            raise BadInput(f"{self.written_in}: {problem}{self._remedy()}")
-        db.put("strategy", kind)
-
-    def _remedy(self) -> str:
-        settings = self.parts.config
-        if not settings.store.warc:
-            return ""
-        with contextlib.suppress(BadInput):
-            written = config.load(self.written_in)[0]
-            if (written.topic, written.strategy) != (settings.topic, settings.strategy):
-                return (
-                    f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {self.written_in}"
-                )
-        return f", or judge the stored pages again: lycosa rejudge {self.written_in}"
-
     def _stateful(self) -> Iterator[tuple[str, Stateful]]:
         for name, part in (("judge", self.parts.judge), ("strategy", self.parts.strategy)):
             if isinstance(part, Stateful):
@@ -309,7 +226,7 @@ class Run:
 
     async def _work(self, watch: Callable[[dict[str, Any]], None]) -> None:
         limits = self.parts.config.limits
-        crawling = asyncio.ensure_future(self.engine.run(self._seeds, self.parts.config.fetch.concurrency))
+        crawling = asyncio.ensure_future(self.engine.run(self.start.seeds, self.parts.config.fetch.concurrency))
         self._crawling = crawling
         if (deadline := self.parts.quota.deadline) is not None:
             reason = f"limit of {limits.seconds:g} seconds"
@@ -358,43 +275,26 @@ class Run:
         parts.db.put("spent_s", repr(self._seconds()))
         parts.db.put("ended", parts.frontier.ended)
         parts.db.put("refused", msgspec.json.encode(parts.frontier.refused).decode())
-        parts.db.put("outlook", msgspec.json.encode(self._outlook()).decode())
+        parts.db.put("outlook", msgspec.json.encode(self._status()).decode())
 
     def _seconds(self) -> float:
         return self._spent_s + self.clock.now() - self._started_at
 
-    def _outlook(self) -> Outlook:
-        outage, outlook = self.parts.outage, self.parts.frontier.outlook()
+    def _status(self) -> Status:
+        outage, status = self.parts.outage, self.parts.frontier.status()
         if outage.since is not None:
             since = "no_network_since" if outage.is_sure else "no_answer_since"
-            outlook = replace(
-                outlook, **{since: outage.since}, next_try=outage.next_try, last_failure=outage.last_failure
+            status = replace(
+                status, **{since: outage.since}, next_try=outage.next_try, last_failure=outage.last_failure
             )
         alarm = self.parts.recall.drift.alarm
-        told = [status_of(outlook), alarm.short() if alarm and not outlook.ended else ""]
-        return replace(outlook, status="; ".join(filter(None, told)))
+        told = [sentence_on(status), alarm.short() if alarm and not status.ended else ""]
+        return replace(status, status="; ".join(filter(None, told)))
 
     def summary(self, outcome: dict[str, Any] | None = None) -> dict[str, Any]:
         """The current totals, also written to summary.json."""
         parts = self.parts
-        totals = summarise(parts.totals, self._outlook(), parts.config.limits, self._seconds())
+        totals = summarise(parts.totals, self._status(), parts.config.limits, self._seconds())
         summary = {**totals, **parts.recall.summary(), **self._recent.summary(), **(outcome or {})}
         write_summary(self.folder, summary)
         return summary
-
-
-@contextlib.contextmanager
-def lock(folder: Path, may_be_away: bool = False) -> Iterator[IO[bytes]]:
-    """One process per folder: two would contact each host twice as often. `may_be_away`: its state may be elsewhere."""
-    try:
-        file = (folder / "crawl.lock").open("ab")
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInput(f"{folder}: another lycosa is at work in this folder") from None
-        if (folder / AWAY).exists() and not may_be_away:
-            raise BadInput(f"{folder}: interrupted on a cluster; fetch its state with: lycosa crawl {folder}")
-        yield file

@@ -97,7 +97,7 @@ def judge(topic: Mapping[str, Any], folder: Path, samples: Sequence[Sample]) -> 
 def propose_seeds(rules: Search, query: str, user_agent: str) -> list[str]:
     """Addresses that a search engine names for a query."""
     if not query.strip():
-        raise BadInput("say first what to look for: that is what the search engine is asked")
+        raise BadInput("say first what to look for: the queries for the search engine are made from that")
 
     async def ask() -> list[str]:
         engine = make_engine(rules, user_agent, Path(), read_pages)

@@ -20,10 +20,11 @@ from lycosa.errors import BadInput, LycosaError, PluginError, StateError, plugin
 from lycosa.events import Event, Listeners, StateChange, Summary
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
+from lycosa.locking import lock
 from lycosa.log import CrawlLog
 from lycosa.loops import blocking
 from lycosa.process import loop_runner, on_signals
-from lycosa.run import MakeFetcher, Run, lock
+from lycosa.run import MakeFetcher, Run
 from lycosa.store import orders
 from lycosa.store.db import CrawlDb
 from lycosa.store.labels import CHOSEN
@@ -279,7 +280,7 @@ class Session:
         match request.do:
             case "pause" | "resume":
                 changed = self.pause() if request.do == "pause" else self.resume()
-                return {"changed": changed, "in_flight": self._run.parts.frontier.outlook().in_flight}
+                return {"changed": changed, "in_flight": self._run.parts.frontier.status().in_flight}
             case "stop":
                 return self.stop()
             case "add":
@@ -349,22 +350,12 @@ def run_folder(
     extra_seeds: list[str],
     watch: Callable[[dict[str, Any]], None],
     retry_failed: bool = False,
+    has_lock: bool = False,
 ) -> tuple[dict[str, Any], Session]:
-    """Crawl a folder in this process until it is done, stopped or failed; for commands, not for libraries."""
+    """Crawl a folder in this process until it is done, stopped or failed; for commands, not for libraries. `has_lock`:
+    the caller holds the lock of the folder."""
     found = config.load(folder, overrides)[1].path.parent
-    with lock(found):
-        return run_locked(folder, overrides, extra_seeds, watch, retry_failed)
-
-
-def run_locked(
-    folder: Path,
-    overrides: list[str],
-    extra_seeds: list[str],
-    watch: Callable[[dict[str, Any]], None],
-    retry_failed: bool = False,
-) -> tuple[dict[str, Any], Session]:
-    """Crawl a folder whose lock the caller holds."""
-    session = Session(folder, overrides)
-    with naming_state(folder):
-        summary = loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True))
-    return summary, session
+    with contextlib.nullcontext() if has_lock else lock(found):
+        session = Session(folder, overrides)
+        with naming_state(folder):
+            return loop_runner()(session.run(extra_seeds, watch, retry_failed, signals=True)), session

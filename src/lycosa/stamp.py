@@ -4,6 +4,7 @@ mixed.
 It contains the keys of [topic], defaults included, and a fingerprint of each file they name.
 """
 
+import contextlib
 import dataclasses
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from lycosa import config
 from lycosa.judge.corpus import Source, as_list, digest
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import is_judged
-from lycosa.types import Stateful
+from lycosa.types import BadInput, Stateful
 
 _KEY, _STATE = "topic", "state:judge"  # keys in crawl.db
 
@@ -33,7 +35,7 @@ class Stamp(Struct, frozen=True):
         names = [name for name in now.keys if name in self.keys and self.keys[name] != now.keys[name]]
         files = [name for name in now.files if name not in names and self.files.get(name) != now.files[name]]
         return [_change(name, self.keys[name], now.keys[name]) for name in names] + [
-            f"the content of {name} is another" for name in files
+            f"the content of {name} has changed" for name in files
         ]
 
 
@@ -53,13 +55,39 @@ def what_changed(db: CrawlDb, judge: Any, now: Stamp) -> list[str]:
     text, state = db.get(_KEY), db.get(_STATE)
     changes = msgspec.json.decode(text, type=Stamp).changes(now) if text else []
     if not text and not fits(judge, state) and (state or is_judged(db)):  # begun by a version without stamps
-        changes = [f"kind is {now.kind} and was another"]
+        changes = [f"kind is {now.kind} and was a different one"]
     if changes and is_judged(db):
         return changes
     if changes:
         db.put(_STATE, "")
     write_stamp(db, now)
     return []
+
+
+def require_same(db: CrawlDb, judge: Any, settings: config.Config, folder: Path) -> None:
+    """Verdicts of different topics cannot be compared, nor can scores of different strategies: a crawl keeps those it
+    began with. `folder` is that of crawl.toml."""
+    kind, problem = str(settings.strategy["kind"]), ""
+    before = db.get("strategy", kind)
+    now = make_stamp(judge, str(settings.topic["kind"]), folder)
+    if before != kind:
+        problem = f"this crawl began with strategy {before}; make a new folder for {kind}"
+    elif changes := what_changed(db, judge, now):
+        told = "; ".join(changes)
+        problem = f"the topic has changed since its pages were judged ({told}); make a new folder"
+    if problem:
+        raise BadInput(f"{folder}: {problem}{_remedy(settings, folder)}")
+    db.put("strategy", kind)
+
+
+def _remedy(settings: config.Config, folder: Path) -> str:
+    if not settings.store.warc:
+        return ""
+    with contextlib.suppress(BadInput):
+        written = config.load(folder)[0]
+        if (written.topic, written.strategy) != (settings.topic, settings.strategy):
+            return f", or write it to {config.NAME} and judge the stored pages again: lycosa rejudge {folder}"
+    return f", or judge the stored pages again: lycosa rejudge {folder}"
 
 
 def changes_since(db: CrawlDb, now: Stamp) -> list[str]:
@@ -83,8 +111,8 @@ def _change(name: str, before: Any, now: Any) -> str:
     if isinstance(before, list) and isinstance(now, list):
         gone = [str(item) for item in before if item not in now]
         new = [str(item) for item in now if item not in before]
-        parts = [f"without {', '.join(gone)}"] * bool(gone) + [f"with {', '.join(new)}"] * bool(new)
-        return f"{name} is now {' and '.join(parts)}" if parts else f"{name} is in another order"
+        parts = [f"{', '.join(new)} added"] * bool(new) + [f"{', '.join(gone)} removed"] * bool(gone)
+        return f"{name}: {'; '.join(parts) or 'different order'}"
     return f"{name} was {_short(before)} and is {_short(now)}"
 
 

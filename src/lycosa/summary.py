@@ -7,14 +7,14 @@ import msgspec
 
 from lycosa import config
 from lycosa.files import write_whole
-from lycosa.frontier.status import Outlook
+from lycosa.frontier.status import Status
 from lycosa.process import usage
 from lycosa.store.visits import Totals
 
 NAME = "summary.json"
 
 
-def summarise(totals: Totals, outlook: Outlook, limits: config.Limits, seconds: float) -> dict[str, Any]:
+def summarise(totals: Totals, status: Status, limits: config.Limits, seconds: float) -> dict[str, Any]:
     """The totals of a crawl, the state of its frontier, its remaining limits and the resources it has used."""
     return {
         "pages": totals.pages,
@@ -24,7 +24,7 @@ def summarise(totals: Totals, outlook: Outlook, limits: config.Limits, seconds: 
         "duplicates": totals.duplicates,
         "bytes": totals.bytes,
         "errors": dict(totals.errors.most_common()),
-        **{name: getattr(outlook, name) for name in outlook.__struct_fields__},
+        **{name: getattr(status, name) for name in status.__struct_fields__},
         "seconds": round(seconds, 3),
         **usage(),
         "limits": msgspec.to_builtins(limits),

@@ -17,6 +17,7 @@ LOWER_OR_SPACE = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for
     range(128, 256)
 )
 _foreign_sign = re.compile(r"[^\w\x00-\x7f]").sub
+LONGEST_KEPT = 100  # letters of a word that is remembered: hostile pages contain words of megabytes
 _MOST_SIGNS = 64  # kinds of non-ASCII punctuation that are replaced one by one
 _porter: Callable[[str], str] = Stemmer.Stemmer("porter", 0).stemWord
 
@@ -69,9 +70,11 @@ class Memo(dict[str, T]):
     def __init__(self, function: Callable[[str], T], most: int = 100_000) -> None:
         super().__init__()
         self._function = function
-        self._most = most  # hostile pages may contain any number of words
+        self._most = most  # a page may contain any number of words
 
     def __missing__(self, word: str) -> T:
+        if len(word) > LONGEST_KEPT:
+            return self._function(word)
         if len(self) >= self._most:
             self.clear()
         found = self[word] = self._function(word)
@@ -80,7 +83,7 @@ class Memo(dict[str, T]):
 
 def stem(word: str) -> str:
     """The stem of a lower-case word; empty for a stop word, an overlong word or one without a letter."""
-    if word in STOP_WORDS or len(word) > 40 or not any(map(str.isalpha, word)):
+    if word in STOP_WORDS or len(word) > 40 or not (word.isalpha() or any(map(str.isalpha, word))):
         return ""
     return _porter(word)
 

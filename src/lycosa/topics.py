@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -14,7 +14,20 @@ from lycosa.judge.corrected import Corrected
 from lycosa.judge.training import Learner
 from lycosa.stamp import fits
 from lycosa.store.db import CrawlDb, is_stored
-from lycosa.types import BadInput, Judge, Learns, Link, Page, Reply, Revises, Stateful, Verdict, Visit
+from lycosa.types import (
+    BadInput,
+    Judge,
+    Learns,
+    Link,
+    Page,
+    Prepares,
+    Remembers,
+    Reply,
+    Revises,
+    Stateful,
+    Verdict,
+    Visit,
+)
 
 
 class Topic(NamedTuple):
@@ -42,14 +55,14 @@ def make(settings: config.Config, source: config.Source) -> Topic:
 
 def with_target(topic: Topic, target: Sequence[str]) -> Topic:
     """The same topic, not prepared, with these labels as its target; itself if it has no target or none is given."""
-    if not target or not hasattr(topic.judge, "recipe"):
+    if not target or not isinstance(topic.judge, Learner):
         return topic
-    return topic._replace(judge=dataclasses.replace(topic.judge, target=list(target)))
+    return topic._replace(judge=dataclasses.replace(cast(Any, topic.judge), target=list(target)))
 
 
 def prepare(topic: Topic, read: ReadPages) -> None:
     """Prepare the judge, as a crawl would."""
-    if hasattr(topic.judge, "prepare"):
+    if isinstance(topic.judge, Prepares):
         with build.judges().blaming(topic.kind, "prepare"):
             topic.judge.prepare(topic.folder, read)
 
@@ -60,8 +73,8 @@ def recall(topic: Topic) -> None:
     if is_stored(database) and isinstance(topic.judge, Stateful):
         db = CrawlDb(database, readonly=True).open()
         try:
-            if hasattr(topic.judge, "connect"):
-                topic.judge.connect(db)
+            if isinstance(topic.judge, Remembers):
+                topic.judge.connect(db, at_once=False)
             if fits(topic.judge, state := db.get("state:judge")):
                 topic.judge.load(msgspec.json.decode(state))
         finally:
@@ -79,10 +92,9 @@ def with_labels(topic: Topic) -> Judge:
 
 def learner(topic: Topic, instead: str) -> Learner:
     """The judge, which must be one that is trained on labelled pages."""
-    if not hasattr(topic.judge, "recipe"):
+    if not isinstance(topic.judge, Learner):
         raise BadInput(f"{topic.source.path}: a topic of kind {topic.kind!r} {instead}")
-    judge: Learner = topic.judge
-    return judge
+    return topic.judge
 
 
 def find_labelled(topic: Topic, on: str, read: ReadPages, option: str = "on") -> Iterator[tuple[str, Page]]:
@@ -105,8 +117,9 @@ async def judge_labelled(topic: Topic, pages: Iterable[tuple[str, Page]]) -> lis
             judge.learn(Visit(Reply(Link(name)), page, verdict, digest=name))
         for other, revised in judge.revised() if isinstance(judge, Revises) else ():
             judged[other] = judged[other][0], revised
-    known = judge.classifier_.labels if hasattr(judge, "recipe") else []
-    return [(judge.class_of(label, known) if known else label, verdict) for label, verdict in judged.values()]
+    if isinstance(judge, Learner) and (known := judge.classifier_.labels):
+        return [(judge.class_of(label, known), verdict) for label, verdict in judged.values()]
+    return [*judged.values()]
 
 
 async def judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
@@ -116,9 +129,8 @@ async def judge_each(judge: Judge, pages: Iterable[Page]) -> list[Verdict]:
 
 def targets(topic: Topic, labels: Sequence[str], given: Sequence[str], option: str = "target") -> list[str]:
     """Those labels of the tested pages that are on topic."""
-    if hasattr(topic.judge, "recipe"):
-        judge: Learner = topic.judge
-        return judge.targets(sorted(set(labels)))
+    if isinstance(topic.judge, Learner):
+        return topic.judge.targets(sorted(set(labels)))
     if missing := set(given) - set(labels):
         raise BadInput(
             f"{option} {sorted(missing)[0]}: no page has this label (there are: {', '.join(sorted(set(labels)))})"

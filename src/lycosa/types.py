@@ -9,6 +9,7 @@ needs the first ones; those below "optional capabilities" are detected with isin
 from array import array
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -16,10 +17,6 @@ from msgspec import Struct
 from lycosa.errors import BadInput as BadInput  # raised by everything that reads user input
 
 CONTEXT_WORDS = 20  # size of an anchor's context, in words, the anchor included
-
-
-class TooCostly(ValueError):
-    """Parsing the page would exceed the time or memory limit for a page."""
 
 
 class Origin(IntEnum):
@@ -133,6 +130,12 @@ class Verdict(Struct, frozen=True):
     classes: Mapping[str, float] = {}  # probability of each class, if the topic has classes
     why: Mapping[str, float] = {}  # the terms or concepts with the most influence, signed, largest first
     model: str = ""  # the version of the judge, if it has several versions within one crawl
+    uncorrected: float | None = None  # relevance before a person's labels corrected it
+
+    @property
+    def steering_relevance(self) -> float:
+        """For strategies: lists lead to the topic even if labels have taught that they are not on it themselves."""
+        return self.relevance if self.uncorrected is None else max(self.relevance, self.uncorrected)
 
 
 class Visit(Struct, frozen=True):
@@ -168,8 +171,7 @@ class Timer(Protocol):
 
 
 class Fetcher(Protocol):
-    """The crawl's interface to the web. One call sends at most one request; a link that needs several is deferred in
-    between."""
+    """The crawl's interface to the web. One call sends at most one request; links that need several are deferred."""
 
     async def fetch(self, lease: Lease) -> Reply | Deferred: ...
 
@@ -195,7 +197,7 @@ class Judge(Protocol):
 
 
 class Sink(Protocol):
-    def write(self, visit: Visit) -> None: ...
+    def write(self, visit: Visit) -> None: ...  # sinks of plug-ins may also have open(folder) and close()
 
 
 class Strategy(Protocol):
@@ -218,6 +220,14 @@ class Frontier(Protocol):
 
 
 # -- optional capabilities --------------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A judge or strategy that prepares for the crawl: relative paths in its keys are relative to `folder`. A judge is
+    given a function that reads labelled pages, a strategy is given the judge."""
+
+    def prepare(self, folder: Path, given: Any) -> None: ...  # called once, before anything else
 
 
 @runtime_checkable
@@ -254,8 +264,7 @@ class Hears(Protocol):
 
 @runtime_checkable
 class Remembers(Protocol):
-    """A judge that stores more than fits into `save`. `at_once`: slow work is done within the turn, so that a crawl is
-    exactly reproducible."""
+    """A judge that stores more than fits into `save`. `at_once`: slow work within the turn, so that a crawl repeats."""
 
     def connect(self, notes: "Notebook", at_once: bool) -> None: ...  # called once, before anything else
 
@@ -264,13 +273,7 @@ class Remembers(Protocol):
 class TextRelevance(Protocol):
     """A judge that can rate the relevance, 0..1, of a few words, such as an anchor or its context."""
 
-    def relevance_of(self, words: Sequence[str]) -> float: ...
-
-
-def text_relevances(judge: TextRelevance, many: Sequence[Sequence[str]]) -> list[float]:
-    """The relevance of each text. A judge may implement `relevances_of` to rate all links of a page faster."""
-    at_once: Callable[[Sequence[Sequence[str]]], list[float]] | None = getattr(judge, "relevances_of", None)
-    return at_once(many) if at_once else [*map(judge.relevance_of, many)]
+    def relevance_of(self, words: Sequence[str]) -> float: ...  # `judging.text_relevances` has a faster alternative
 
 
 class Notes(Protocol):
@@ -282,8 +285,7 @@ class Notes(Protocol):
 
 
 class Notebook(Notes, Protocol):
-    """Storage for data of a judge or strategy that is too large for `save`; each note is written together with the
-    visit."""
+    """Storage for data of a judge or strategy that is too large for `save`, written together with the visit."""
 
     def note(self, key: str, value: str | bytes) -> None: ...  # text
     def keep(self, key: str, value: bytes) -> None: ...  # bytes
@@ -329,8 +331,7 @@ NOTHING = Effects()
 
 @runtime_checkable
 class Acts(Protocol):
-    """A strategy that does more than score the links of a page. Called once a turn, after the page's links are
-    queued."""
+    """A strategy that does more than score links. Called once a turn, after the page's links are queued."""
 
     def connect(self, view: View) -> Effects: ...  # called once, before anything else; returns the initial effects
     def effects(self) -> Effects: ...
@@ -338,8 +339,7 @@ class Acts(Protocol):
 
 @runtime_checkable
 class Lists(Protocol):
-    """A strategy that uses fetch lists: the best `list_size` URLs at one moment are all fetched before others are
-    chosen."""
+    """A strategy with fetch lists: the best `list_size` URLs at one moment are all fetched before others are chosen."""
 
     list_size: int
 
@@ -386,8 +386,7 @@ class Explanation(Struct, frozen=True):
 
 @runtime_checkable
 class Explains(Protocol):
-    """A strategy that can explain the score of a link. It is created from crawl.toml, without the judge and without
-    loading its state, so that explaining is fast."""
+    """A strategy that can explain link scores. Created from crawl.toml without judge and saved state, to be fast."""
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation: ...
 

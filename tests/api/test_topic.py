@@ -21,6 +21,7 @@ def examples(tmp_path: Path) -> Path:
 def test_a_page_in_every_form_gets_the_same_verdict(tmp_path: Path) -> None:
     topic = Topic("keywords", words=["galaxy", "telescope"])
     assert topic.kind == "keywords"
+    assert repr(topic) == "Topic('keywords', words=['galaxy', 'telescope'])"
     (tmp_path / "page.html").write_text(HTML, encoding="utf-8")
     forms = [HTML, HTML.encode(), tmp_path / "page.html"]
     verdicts = topic.judge_all(forms)

@@ -210,6 +210,7 @@ def test_an_empty_folder_may_be_there_already(tmp_path: Path) -> None:
     (tmp_path / "next.part" / "notes").write_text("precious")  # somebody else's folder
     assert run(tmp_path / "last", tmp_path / "next").exit_code == 0
     assert (tmp_path / "next" / "crawl.toml").exists()
+    assert (tmp_path / "next.part" / "notes").read_text() == "precious"
 
 
 def test_what_cannot_be_done_is_one_clear_line(tmp_path: Path) -> None:

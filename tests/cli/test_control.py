@@ -16,7 +16,8 @@ from lycosa.cli import control
 from lycosa.clock import WallClock
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
-from lycosa.run import Run, lock
+from lycosa.locking import lock
+from lycosa.run import Run
 from lycosa.strategy import STRATEGIES
 from lycosa.types import Visit
 

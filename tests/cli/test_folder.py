@@ -15,7 +15,7 @@ import pytest
 from lycosa import cli, config
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
-from lycosa.run import lock
+from lycosa.locking import lock
 from lycosa.strategy.reasons import IN_WORDS
 
 
@@ -221,9 +221,9 @@ async def test_two_at_once_are_refused(crawled: Any, in_thread: Any) -> None:
     ("change", "words"),
     [
         ("[fetch]\ndelay = 1\n", "crawl.toml, line 5: fetch.delay: unknown key"),
-        ('[fetch]\ndelay_s = "slow"\n', "crawl.toml, line 5: fetch.delay_s: expected `float`, got `str`"),
-        ("[fetch]\nconcurrency = 0\n", "crawl.toml, line 5: fetch.concurrency: expected `int` >= 1"),
-        ("[limits]\npages = 1.5\n", "crawl.toml, line 5: limits.pages: expected `int`, got `float`"),
+        ('[fetch]\ndelay_s = "slow"\n', "crawl.toml, line 5: fetch.delay_s: expected a number, got text"),
+        ("[fetch]\nconcurrency = 0\n", "crawl.toml, line 5: fetch.concurrency: expected a whole number >= 1"),
+        ("[limits]\npages = 1.5\n", "crawl.toml, line 5: limits.pages: expected a whole number, got a decimal number"),
         ("[lmits]\npages = 1\n", "crawl.toml, line 4: lmits: unknown key"),
         ('[strategy]\nkind = "best"\n', "crawl.toml, line 5: strategy.kind: there is no kind 'best' (there are: "),
         (
@@ -255,7 +255,7 @@ def test_what_is_wrong_in_crawl_toml_is_named_with_its_line(
     ("arguments", "words"),
     [
         (("--set", "fetch.delay_s"), "--set fetch.delay_s: write section.key=value"),
-        (("--set", "fetch.delay_s=abc"), "--set fetch.delay_s: expected `float`, got `str`"),
+        (("--set", "fetch.delay_s=abc"), "--set fetch.delay_s: expected a number, got text"),
         (("--set", "nothing.here=1"), "--set nothing: unknown key"),
         (("--strategy", "psychic"), "--set strategy.kind: there is no kind 'psychic'"),
         (("--set", "topic.words=[]"), "topic.words"),
@@ -366,7 +366,7 @@ async def test_why_tells_the_path_from_a_seed(crawled: Any, in_thread: Any) -> N
     for asked in (url, waiting):
         told = (await in_thread("why", folder, asked)).out
         assert "contributions to the score (log-odds " in told
-        assert "its own words, in anchor and address" in told
+        assert "its own words, in anchor and URL" in told
     assert "it is queued" in told
     assert told.startswith("Not fetched yet. Its score is 0.")
     assert "queued URLs come before it." in told

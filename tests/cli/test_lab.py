@@ -218,6 +218,7 @@ class TestServe:
             taken.listen()
             with pytest.raises(BadInput, match="cannot serve on"):
                 call("serve", WEB, "--port", str(taken.getsockname()[1]))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
     async def test_any_crawler_can_be_tried_on_it(self, tmp_path: Path) -> None:
         """In a process of its own, crawled by the command line, ended by Ctrl-C."""

@@ -7,16 +7,19 @@ import re
 import shutil
 import sqlite3
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 
-from lycosa import cli, config
+from lycosa import cli, config, labelling
 from lycosa.clock import WallClock
 from lycosa.lab.generated import GeneratedWeb, Text
 from lycosa.lab.serve import Server
-from lycosa.run import Run, lock
+from lycosa.locking import lock
+from lycosa.run import Run
 from lycosa.session import Session
 
 WEB = GeneratedWeb(pages=200, hosts=5, ip_hosts=True, seed=3, text=Text(size_bytes=(1_000, 2_000)))
@@ -164,7 +167,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "text", "complaint"),
         [
-            ("a.tsv", "http://a/\tyes\nhttp://b/\tperhaps\n", "a.tsv, line 2: not a URL, a tab, and yes or no"),
+            ("a.tsv", "http://a/\tyes\nhttp://b/\tperhaps\n", "a.tsv, line 2: expected a URL, a tab, and yes or no"),
             ("a.tsv", "mailto:x\tyes\n", "a.tsv, line 1: 'mailto:x' is not a web URL"),
             ("a.tsv", "http://a/\tyes\nhttp://a/\tno\n", "a.tsv, line 2: http://a/ was labelled differently before"),
             ("a.tsv", "# none\n", "a.tsv: no labels in it"),
@@ -191,7 +194,17 @@ def facts(path: Path) -> list[str]:
     return [re.sub(r'"at":[\d.e+]+', "", line) for line in path.read_text().splitlines()]
 
 
-def test_bad_input(folder: Path, lycosa: Any, tmp_path: Path) -> None:
+def test_no_answer_is_lost_to_a_crawl_that_is_about_to_end(folder: Path, lycosa: Any) -> None:
+    held = ExitStack()
+    held.enter_context(lock(folder))
+    Timer(0.7, held.close).start()
+    code, out, _ = lycosa("label", folder, "--count", "2", keys="yy")
+    assert code == 0
+    assert "2 labels changed" in out
+
+
+def test_bad_input(folder: Path, lycosa: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelling, "PATIENCE_S", 0.3)
     code, _, errors = lycosa("label", folder, keys="x")
     assert (code, errors) == (2, "lycosa: label: 'x' is not an answer; write one of y n s u q in each line\n")
     code, _, errors = lycosa("label", tmp_path)

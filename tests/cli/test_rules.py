@@ -337,7 +337,7 @@ def mined(tmp_path: Path) -> Path:
 
 
 def test_show_needs_nothing_but_the_rules(mined: Path) -> None:
-    """There is not even an example there: nothing is mined anew."""
+    """There is not even an example there: nothing is mined again."""
     outcome = run(mined, "--show")
     assert outcome.exit_code == 0, outcome.exception
     rows = [line.split() for line in outcome.stdout.splitlines()]

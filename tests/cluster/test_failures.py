@@ -2,25 +2,23 @@
 last interval, nothing is stored twice, and no host is contacted sooner than its delay."""
 
 import asyncio
-import itertools
 import os
 import signal
 import socket
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from warcio.archiveiterator import ArchiveIterator
+from tests.killing import assert_equal, assert_polite, visits
 
 from lycosa.lab.generated import GeneratedWeb, Oddities, Text
 from lycosa.lab.serve import Server
 from lycosa.shards.routing import Routing
-from lycosa.store.db import CrawlDb
 
 PAGES, HOSTS, DELAY_S, SHARDS = 450, 30, 0.3, 3
 WEB = GeneratedWeb(
@@ -56,11 +54,6 @@ class Log:
         event = asyncio.Event()
         self._waiting.append((shard, self._by_shard[shard] + requests, event))
         await event.wait()
-
-    def assert_polite(self) -> None:
-        for host, times in self.requests.items():
-            gaps = [after - before for before, after in itertools.pairwise(times)]
-            assert min(gaps, default=DELAY_S) >= DELAY_S - 0.001, f"{host} was contacted again after {min(gaps):.3f} s"
 
 
 class Crawl:
@@ -122,31 +115,6 @@ class Crawl:
             assert self.process.returncode is None
             await asyncio.sleep(0.1)
         return pid
-
-    def visits(self) -> list[tuple[str, str, str]]:
-        with closing(CrawlDb(self.folder / "crawl.db", readonly=True).open()) as db:
-            return db.execute("SELECT url, final_url, error FROM visits ORDER BY n").fetchall()
-
-    def recorded(self) -> list[str]:
-        """The answers in all WARC files, by an independent reader that also checks their digests."""
-        urls = []
-        for path in sorted(self.folder.glob("shards/*/warc/*")):
-            with path.open("rb") as file:
-                for record in ArchiveIterator(file, check_digests="raise"):
-                    record.content_stream().read()
-                    if record.rec_type == "response":
-                        urls.append(record.rec_headers.get_header("WARC-Target-URI"))
-        return urls
-
-    def assert_complete(self, expected: list[tuple[str, str, str]]) -> None:
-        got = self.visits()
-        assert len({url for url, _, _ in got}) == len(got), "a URL was visited twice"
-        assert {url for row in got for url in row[:2]} == {url for row in expected for url in row[:2]}
-        reached = {final for _, final, error in got if not error}
-        assert reached == {final for _, final, error in expected if not error}
-        urls = self.recorded()
-        assert len(set(urls)) == len(urls), "an answer was stored twice"
-        assert reached <= set(urls)
 
 
 def parent(pid: int) -> int:
@@ -211,14 +179,14 @@ async def expected(tmp_path: Path, seeds: list[str]) -> list[tuple[str, str, str
     peaceful = Crawl(tmp_path / "peaceful", seeds, "")
     await peaceful.start("--set", "run.shards=1", "--set", "fetch.delay_s=0")
     await peaceful.finish()
-    return peaceful.visits()
+    return visits(peaceful.folder)
 
 
 async def test_a_node_killed_whole_and_then_a_raylet_alone(tmp_path: Path, cluster: Any) -> None:
     log = Log()
     async with Server(WEB, bind="0.0.0.0", log=log) as server:
         seeds = WEB.seeds(server.port)
-        visits = await expected(tmp_path, seeds)
+        undisturbed = await expected(tmp_path, seeds)
         log.requests.clear()
         crawl = Crawl(tmp_path / "crawl", seeds, cluster.address)
         await crawl.start()
@@ -238,8 +206,8 @@ async def test_a_node_killed_whole_and_then_a_raylet_alone(tmp_path: Path, clust
         assert crawl.process_of(lost) == shard, "the shard outlives its raylet: without a lease, two would run"
         await crawl.successor(lost, shard)
         await ended
-    crawl.assert_complete(visits)
-    log.assert_polite()
+    assert_equal(undisturbed, crawl.folder)
+    assert_polite(log.requests, DELAY_S)
 
 
 async def until(ended: "asyncio.Future[None]", *events: Any) -> None:
@@ -256,7 +224,7 @@ async def test_the_head_killed_and_restarted(tmp_path: Path, cluster: Any) -> No
     log = Log()
     async with Server(WEB, bind="0.0.0.0", log=log) as server:
         seeds = WEB.seeds(server.port)
-        visits = await expected(tmp_path, seeds)
+        undisturbed = await expected(tmp_path, seeds)
         log.requests.clear()
         crawl = Crawl(tmp_path / "crawl", seeds, cluster.address)
         await crawl.start()
@@ -267,5 +235,5 @@ async def test_the_head_killed_and_restarted(tmp_path: Path, cluster: Any) -> No
         cluster.head_node = None
         cluster.add_node(gcs_server_port=port, **NODE)
         await ended
-    crawl.assert_complete(visits)
-    log.assert_polite()
+    assert_equal(undisturbed, crawl.folder)
+    assert_polite(log.requests, DELAY_S)

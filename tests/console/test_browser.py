@@ -44,7 +44,7 @@ def describe(page: Page, port: int) -> None:
     """Fill in the wizard, and see the sample pages judged and judged again."""
     page.get_by_role("link", name="New crawl").first.click()
     page.get_by_label("Name").fill("night sky")
-    page.get_by_label("Seeds, one address per line").fill("\n".join(WEB.seeds(port, 6)))
+    page.get_by_label("Seeds, one URL per line").fill("\n".join(WEB.seeds(port, 6)))
     page.get_by_text("More", exact=True).click()
     page.get_by_label("Seconds between two requests to a host").fill("0.05")
     page.get_by_label("Allow pages on this machine").check()
@@ -87,7 +87,7 @@ def exclude_a_host(page: Page) -> str:
     row = page.locator(".hosts tbody tr").first
     name = row.get_by_role("rowheader").inner_text().split()[0]
     row.get_by_role("button", name=re.compile("exclude")).click()
-    expect(page.get_by_text(re.compile(r"[\d,]+ waiting addresses would be dropped"))).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile(r"[\d,]+ queued URLs would be dropped"))).to_be_visible(timeout=30_000)
     page.get_by_role("button", name="Exclude for good").click()
     expect(page.locator(".done")).to_contain_text("it is excluded from now on", timeout=30_000)
     return name
@@ -104,7 +104,7 @@ def find_and_explain(page: Page) -> None:
     page.locator(".result a").first.click()
     expect(page.get_by_role("heading", name="What spoke for it and against it")).to_be_visible()
     page.get_by_role("link", name="why it was fetched").click()
-    expect(page.get_by_role("heading", name="The way here from a seed")).to_be_visible()
+    expect(page.get_by_role("heading", name="The path from a seed")).to_be_visible()
 
 
 def start_and_correct(page: Page, port: int) -> str:
@@ -241,6 +241,7 @@ def test_no_serious_problem_of_accessibility(
         page.goto(start)
         expect(page.get_by_role("heading", name="Crawls")).to_be_visible()
         page.get_by_role("link", name="stars").click()
+        page.wait_for_url("**/crawls/stars**")  # a click does not wait for the page it leads to
         addresses = views(page)
         assert len(addresses) == 12
         for address in addresses:

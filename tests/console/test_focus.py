@@ -78,7 +78,7 @@ def test_it_is_written_as_a_person_would(console: TestClient, folder: Path) -> N
     assert 'focus = ["Astronomy", "comet"]\n' in written  # what was there stays as it was spelled
     assert "[topic.weights]\nrest = 0.05\n" in written
     page = console.get(AT).text
-    assert "focus is now with comet" in page
+    assert "focus: comet added" in page
     assert "Judge the stored pages again" in page
     api = console.post(API, json={"focus": [SKY], "weights": {"rest": 0.1}}).json()
     assert api["focus"] == ["astronomy"]
@@ -164,7 +164,7 @@ def test_by_clicking(folder: Path, watch: Callable[..., Any], open_console: Call
         expect(page.get_by_text("Not saved yet")).to_be_visible()
         assert watched.accessibility() == []
         save.click()
-        expect(page.get_by_text("focus is now with garden")).to_be_visible()
+        expect(page.get_by_text("focus: garden added")).to_be_visible()
         assert 'focus = ["Astronomy", "garden"]' in (folder / "crawl.toml").read_text()
         page.get_by_role("button", name="Judge the stored pages again").click()
         expect(page.get_by_text("20 pages re-judged")).to_be_visible(timeout=60_000)

@@ -107,7 +107,7 @@ def test_a_page_with_its_words_its_way_and_its_copy(console: TestClient) -> None
     assert around["path"][0]["origin"] == 1  # a seed
     assert around["path"][-1]["url"] == best["url"]
     assert around["links"]
-    assert "The way here from a seed" in console.get(f"{path}/surroundings").text
+    assert "The path from a seed" in console.get(f"{path}/surroundings").text
     copy = console.get(f"{path}/copy")
     assert copy.headers["content-security-policy"] == COPY_POLICY
     assert best["title"].split()[0] in copy.text

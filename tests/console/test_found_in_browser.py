@@ -37,17 +37,17 @@ def test_from_search_to_the_page_to_why_to_the_queue(crawls: Path, watch: Watch,
                 break
         page.locator(".result a").first.click()
         expect(page.get_by_role("heading", name="What spoke for it and against it")).to_be_visible()
-        expect(page.get_by_role("heading", name="The way here from a seed")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("heading", name="The path from a seed")).to_be_visible(timeout=30_000)
         copy = page.frame_locator("iframe.copy")
         expect(copy.locator("body")).to_contain_text(re.compile("telescope", re.IGNORECASE))
         assert watched.accessibility() == []
-        page.get_by_role("link", name="waiting: why?").first.click()
+        page.get_by_role("link", name="queued: why?").first.click()
         expect(page.locator("main")).to_contain_text("queued URLs come before it", timeout=30_000)
         assert watched.accessibility() == []
         page.get_by_role("link", name="Frontier").click()
         expect(page.locator(".hosts")).to_be_visible(timeout=30_000)
         row = page.locator(".hosts tbody tr").first
-        row.get_by_role("button", name=re.compile("wait at")).click()
+        row.get_by_role("button", name=re.compile("queued at")).click()
         expect(page.get_by_role("link", name="why?", exact=True).first).to_be_visible()
         row.get_by_role("button", name=re.compile("exclude")).click()
         expect(page.get_by_text(re.compile("would be dropped"))).to_be_visible(timeout=30_000)
@@ -113,7 +113,7 @@ def test_nothing_hostile_runs_on_any_of_these_views(crawls: Path, watch: Watch, 
             assert "\u202e" not in page.inner_text("main"), path
             watched.check()
         page.get_by_role("link", name="Why").click()
-        page.get_by_label("Address of a page or a waiting link").fill(EVIL_URL)
+        page.get_by_label("URL of a page or a queued link").fill(EVIL_URL)
         page.get_by_role("button", name="Explain").click()
         expect(page.locator(".answer")).to_be_visible()
         page.goto(f"{at}/pages/1/copy")

@@ -29,7 +29,7 @@ def test_a_slow_answer_comes_when_asked_again_and_is_worked_out_once() -> None:
     may_end.set()
     assert pending.ask("slow", LONG_S) == "SLOW"
     assert began == ["slow"]
-    assert pending.ask("slow", LONG_S) == "SLOW"  # asked anew, answered anew
+    assert pending.ask("slow", LONG_S) == "SLOW"  # asked again, computed again
     assert began == ["slow", "slow"]
 
 

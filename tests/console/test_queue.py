@@ -42,7 +42,7 @@ def test_what_waits_by_host(console: TestClient) -> None:
     some = console.get(f"{API}/frontier", params={"text": str(busiest(console)["name"])[:6]}).json()
     assert 0 < some["total"] < found["total"]
     page = console.get(f"{AT}/frontier").text
-    assert f"{found['waiting']:,} addresses wait" in page
+    assert f"{found['waiting']:,} queued URLs" in page
 
 
 def test_the_number_is_shown_before_anything_is_dropped(console: TestClient) -> None:
@@ -50,10 +50,10 @@ def test_the_number_is_shown_before_anything_is_dropped(console: TestClient) -> 
     name, waiting = host["name"], host["waiting"]
     assert console.get(f"{API}/frontier/count", params={"host": name}).json()["urls"] == waiting
     preview = console.get(f"{AT}/frontier/count", params={"host": name}).text
-    assert f"{waiting} waiting addresses would be dropped" in preview
+    assert f"{waiting} queued URLs would be dropped" in preview
     assert busiest(console) == host
     done = console.post(f"{AT}/frontier/change", data={"host": name, "order": "exclude"}).text
-    assert f"{waiting} addresses dropped" in done
+    assert f"{waiting} URLs dropped" in done
     assert name in console.get(f"{API}/frontier").json()["excluded"]
     assert console.get(f"{API}/frontier/count", params={"host": name}).json()["urls"] == 0
 

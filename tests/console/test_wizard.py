@@ -59,7 +59,7 @@ def test_the_preview_shows_it_before(console: TestClient) -> None:
     assert "kind = &#34;sentence&#34;" in page
     assert "Still missing" not in page
     lacking = console.post("/new/preview", data={"draft": DRAFT, "seeds": "ftp://x", "pages": "many"}).text
-    for words in ("not a web address", "write a sentence", "not a whole number", "give the crawl a name"):
+    for words in ("not a web URL", "write a sentence", "not a whole number", "give the crawl a name"):
         assert words in lacking
 
 
@@ -69,7 +69,7 @@ def test_the_preview_shows_it_before(console: TestClient) -> None:
         ({"name": "stars"}, "already exists"),
         ({"name": "../stars"}, "name: use up to 80 letters"),
         ({"name": ""}, "name: use up to 80 letters"),
-        ({"seeds": ""}, "name at least one address"),
+        ({"seeds": ""}, "name at least one URL"),
         ({"kind": "nonsense"}, "is not a kind of topic"),
         ({"draft": "x"}, "out of date"),
         ({"kind": "ontology"}, "choose the file of the ontology"),
@@ -185,9 +185,9 @@ def test_samples_example_pages_and_seeds_from_the_web(console: TestClient, serve
         assert "2 files" in examples
         proposed = console.post("/new/seeds", data=form | {"search_url": here}).text
         assert "https://comets.example/" in proposed
-        assert "1 address proposed" in proposed
+        assert "1 URL proposed" in proposed
     assert "did not answer" in console.post("/new/seeds", data=form | {"search_url": here}).text
-    assert "name the address of a search engine" in console.post("/new/seeds", data=form).text
+    assert "name the URL of a search engine" in console.post("/new/seeds", data=form).text
 
 
 def test_samples_that_cannot_be_fetched_say_why(draft: Draft) -> None:

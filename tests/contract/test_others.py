@@ -50,7 +50,7 @@ def test_parser(make: Callable[[], Any], kind: str, body: bytes) -> None:
 
 
 class Parser:
-    """Makes the page it is told to make."""
+    """Returns the page that a test sets."""
 
     def __init__(self, **facts: Any) -> None:
         self.page = Page(**{"url": "http://a.example/folder/document", "text": "silk", "words": ("silk",), **facts})

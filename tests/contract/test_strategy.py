@@ -48,7 +48,7 @@ class NoCrawl:
 
 
 class Topic:
-    """A judge that any strategy can work with: it has classes, can glance at words, and knows a set of pages."""
+    """A judge that any strategy can work with: it has classes, can judge a few words, and knows a set of pages."""
 
     def targets(self, known: Sequence[str]) -> list[str]:
         return [name for name in known if name == "PH"]
@@ -127,7 +127,7 @@ def test_the_small_web_has_some_of_everything() -> None:
     assert visits == web()
 
 
-# -- whoever breaks the contract is told how --------------------------------------------------------------------------
+# -- the message says how the contract was broken ----------------------------------------------------------------------
 
 
 @dataclass

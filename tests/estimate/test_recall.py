@@ -142,3 +142,22 @@ def test_a_crawl_that_has_enough_stays_ended_until_more_is_wanted() -> None:
         estimate.load(first.save())
     assert done.reached() == "limit of 80 % recall"
     assert more.reached() == ""
+
+
+def test_what_shards_count_adds_up() -> None:
+    """One counts for the whole crawl, and hears of the pages that others fetched."""
+    counter, other, alone = (Estimate(HeldOut(HELD), target=0.8) for _ in range(3))
+    other.share()
+    for estimate in (other, alone):
+        good(estimate, range(100))
+        bad(estimate, 60)
+        estimate.write(visit(HELD[5], False, error="http-404"))
+    counter.study(other.lesson())
+    assert other.lesson() == {}
+    bad(other, 40)
+    bad(alone, 40)
+    counter.study(other.lesson())
+    for part in ("held_out", "curve", "lists"):
+        assert counter.save()[part] == alone.save()[part]
+    assert len(counter.held_out) == 19
+    assert counter.reached() == alone.reached() == "limit of 80 % recall"

@@ -363,7 +363,7 @@ async def test_a_connection_that_was_dropped_is_tried_again_in_its_turn(server: 
 
 
 async def test_a_robots_txt_moved_to_another_host_mixes_no_leases(server: Any) -> None:
-    """Links of one host wait while its robots.txt is asked at another: no host sees a request out of turn."""
+    """Links of one host wait while its robots.txt is fetched from another: no host sees a request out of turn."""
     other = f"http://127.0.0.2:{server.port}"
     asked_at: list[tuple[str, str]] = []
 

@@ -12,7 +12,7 @@ import pytest
 
 from lycosa import config, urls
 from lycosa.assembly import make_frontier
-from lycosa.build import make_fetcher
+from lycosa.build import make_redirects, make_robots
 from lycosa.clock import WallClock
 from lycosa.fetch import outage
 from lycosa.fetch.outage import Outage
@@ -90,7 +90,8 @@ class World:
         frontier = make_frontier(db, settings, Scope(settings.scope), BreadthFirst(), self.clock)
         self.frontier = frontier
         self.outage = Outage(self, self, self.clock, self.proxied)
-        fetcher = make_fetcher(self.outage, db, settings, frontier, self.clock)
+        robots = make_robots(self.outage, db, settings, frontier, self.clock)
+        fetcher = make_redirects(robots, db, settings, frontier)
         found: dict[str, str] = {}
 
         async def work() -> None:

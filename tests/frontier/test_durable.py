@@ -150,9 +150,9 @@ async def test_scores_may_add_up(clock: Any) -> None:
 async def test_a_score_below_zero_is_not_let_in_and_may_come_again(clock: Any) -> None:
     frontier = make(clock)
     push(frontier, ("http://a/1", -1.0))
-    assert frontier.outlook().known == 0
+    assert frontier.status().known == 0
     push(frontier, ("http://a/1", 0.0))
-    assert frontier.outlook().waiting == 1
+    assert frontier.status().waiting == 1
 
 
 async def test_a_url_in_flight_or_done_does_not_come_twice(clock: Any) -> None:
@@ -259,7 +259,7 @@ async def test_a_dead_host_is_given_up(clock: Any) -> None:
         dead = "dead" in link.url
         done(frontier, link, error="connect" if dead else "", status=0 if dead else 200)
     assert len(order) == 4
-    assert frontier.outlook().waiting == 0
+    assert frontier.status().waiting == 0
     assert frontier.refused["host-closed"] == 7
 
 
@@ -272,7 +272,7 @@ async def test_pages_per_host(clock: Any) -> None:
 async def test_refusals_are_counted(clock: Any) -> None:
     frontier = make(clock, scope={"domains": ["a.org"], "max_queries_per_path": 1})
     push(frontier, ("http://a.org/?1", 1.0), ("http://a.org/?2", 1.0), ("http://b.org/", 1.0))
-    assert frontier.outlook().refused == {"trap-queries": 1, "out-of-scope": 1}
+    assert frontier.status().refused == {"trap-queries": 1, "out-of-scope": 1}
 
 
 async def test_after_a_kill_everything_waits_that_was_not_committed_as_done(clock: Any, tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ async def test_after_a_kill_everything_waits_that_was_not_committed_as_done(cloc
     frontier._db.close()
     again = make(clock, path)
     at = clock.now()
-    assert again.outlook().waiting == 2
+    assert again.status().waiting == 2
     assert await drain(again, clock) == ["http://a/2", "http://c/1"]
     assert clock.now() >= at + 1.0  # every host rests one delay first
 
@@ -383,7 +383,7 @@ async def close(clock: Any, path: Path | str = ":memory:", **fetch: Any) -> Dura
         assert link
         done(frontier, link, error="connect", status=0)
     assert frontier.hosts.named("dead").closed
-    assert frontier.outlook().waiting == 0
+    assert frontier.status().waiting == 0
     return frontier
 
 
@@ -391,12 +391,12 @@ async def test_a_host_that_could_not_be_reached_is_tried_again_after_hours(clock
     frontier = await close(clock)
     push(frontier, ("http://dead/new", 0.9), ("http://live/", 0.1))  # what is found meanwhile waits too
     assert frontier.unreachable() == {"dead": 3}
-    assert frontier.outlook().waiting == 1
+    assert frontier.status().waiting == 1
     link = await take(frontier, clock)
     assert link == Link("http://live/")
     clock.advance(7 * 3_600.0)
     assert await take(frontier, clock) == Link("http://dead/new")
-    assert frontier.outlook().waiting == 2
+    assert frontier.status().waiting == 2
     done(frontier, Link("http://dead/new"))
     done(frontier, link)
     assert await drain(frontier, clock) == ["http://dead/2", "http://dead/3"]
@@ -413,7 +413,7 @@ async def test_such_a_host_gets_one_try(clock: Any) -> None:
     done(frontier, again, error="connect", status=0, again=True)
     done(frontier, link)
     assert await take(frontier, clock) is None
-    assert (frontier.ended, frontier.outlook().waiting) == ("frontier empty", 0)
+    assert (frontier.ended, frontier.status().waiting) == ("frontier empty", 0)
 
 
 async def test_the_next_run_tries_a_host_that_could_not_be_reached(clock: Any, tmp_path: Path) -> None:
@@ -450,7 +450,7 @@ async def test_a_link_whose_errand_ends_at_a_closed_host_comes_home(clock: Any) 
     done(frontier, at_k, error="connect", status=0)
     assert [await take(frontier, clock) for _ in range(2)] == [robots, redirect]
     assert frontier.refuses_hop("http://k/new") == "host-closed"
-    assert frontier.outlook().waiting == 0  # but what the redirect claimed is known, and waits for its host
+    assert frontier.status().waiting == 0  # but what the redirect claimed is known, and waits for its host
     assert frontier.knows(Link("http://k/new"))
 
 
@@ -466,14 +466,14 @@ class TestWildcardDomains:
         push(frontier, *((f"http://blog{number}.blogspot.com/", 0.5) for number in range(50)), source="http://seed/")
         push(frontier, *((f"http://shop{number}.co.uk/", 0.5) for number in range(50)), source="http://seed/")
         assert frontier.refused == {"trap-hosts": 40}
-        assert frontier.outlook().known == 111
+        assert frontier.status().known == 111
         assert frontier.refuses("http://x77.trap.example.com/") == "trap-hosts"
         assert frontier.refuses("http://x7.trap.example.com/other") == ""
 
     async def test_seeds_are_not_limited(self, clock: Any) -> None:
         frontier = make(clock, scope={"max_hosts_per_domain": 10})
         frontier.push([Link(url, origin=Origin.SEED) for url, _ in self.hosts(50)], [0.0] * 50, Band.FIRST)
-        assert frontier.outlook().known == 50
+        assert frontier.status().known == 50
 
     async def requests(self, clock: Any, ip: Callable[[str], str], domain: str) -> list[float]:
         """When each request is made, where every answer takes 0.1 s."""
@@ -536,7 +536,7 @@ def test_a_restart_changes_no_order(steps: list[Any], tmp_path_factory: pytest.T
             if step[0] == "push":
                 push(frontier, (f"http://{step[1]}/{step[2]}", step[3]))
                 frontier._db.commit()
-            elif step[0] == "take" and frontier.outlook().waiting:
+            elif step[0] == "take" and frontier.status().waiting:
                 link = await take(frontier, clock)
                 assert link
                 if step[1]:  # else it was in flight when the kill came, or comes again at once

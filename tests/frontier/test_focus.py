@@ -182,10 +182,10 @@ def test_where_only_time_is_limited_pages_cost_nothing() -> None:
     assert focus.chosen(config.Fetch(focus=0.5), config.Limits(pages=0, seconds=60.0)) == 0.5
 
 
-async def test_the_outlook_says_who_is_held_back(clock: Any) -> None:
+async def test_the_status_says_who_is_held_back(clock: Any) -> None:
     frontier = make(clock, 0.999)
     fill(frontier)
     await take_all(frontier, clock, 5)
-    outlook = frontier.outlook()
-    assert outlook.held_back == len(BAD)
-    assert outlook.status.endswith("40 others have nothing good enough")
+    status = frontier.status()
+    assert status.held_back == len(BAD)
+    assert status.status.endswith("40 others have nothing good enough")

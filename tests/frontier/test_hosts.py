@@ -152,3 +152,19 @@ def test_what_is_no_longer_queued_is_skipped() -> None:
     yard.push("b", 3, 0.7)
     del yard.queued[1]
     assert [yard.take(), yard.take(), yard.take()] == [("b", 3), ("a", 2), None]
+
+
+def test_a_guest_comes_before_the_queue_and_waits_like_any_other() -> None:
+    yard, told = Yard(), list[tuple[str, float]]()
+    host = yard.push("a", 1, 0.9)
+    yard.hosts.invite(host, lambda due_at: told.append(("first", due_at)), 0.0)
+    assert (told, host.state) == ([("first", 0.0)], BUSY)
+    assert yard.take() is None, "one request at a time"
+    yard.hosts.invite(host, lambda due_at: told.append(("second", due_at)), 0.5)
+    yard.end("a", 1.0)
+    assert (told[1:], host.state) == ([("second", 3.0)], RESTING)
+    assert yard.take(3.0) is None
+    assert (told[2:], host.state) == ([("second", 0.0)], BUSY)
+    yard.end("a", 4.0)
+    assert yard.take(5.9) is None
+    assert yard.take(6.0) == ("a", 1)

@@ -19,8 +19,8 @@ def reached(*urls: str) -> dict[str, Any]:
 
 
 def counts(frontier: Any) -> tuple[int, int, int]:
-    outlook = frontier.outlook()
-    return outlook.known, outlook.waiting, outlook.in_flight
+    status = frontier.status()
+    return status.known, status.waiting, status.in_flight
 
 
 async def test_what_is_known_and_what_it_is_worth(bench: Any) -> None:
@@ -67,7 +67,7 @@ async def test_stopped_everybody_goes_home_and_the_first_reason_counts(bench: An
     one.frontier.stop("another reason")
     assert await asyncio.gather(*waiting) == [None] * 3
     assert await one.frontier.pop() is None
-    assert one.frontier.outlook().ended == "interrupted"
+    assert one.frontier.status().ended == "interrupted"
     one.done(A)  # what was in flight still ends
 
 
@@ -127,7 +127,7 @@ class TestClosedHosts:
         assert one.frontier.waiting() == 1
         assert await one.take() == A  # to start again, and be told that it leads to a closed host
         one.done(A, url="http://dead/a", error="host-closed", status=0)
-        assert one.frontier.outlook().refused == {"host-closed": 1}
+        assert one.frontier.status().refused == {"host-closed": 1}
         assert one.frontier.refuses("http://dead/4") == "host-closed"
         assert await one.drain() == []
         assert one.frontier.unreachable() == {"dead": 1}
@@ -138,7 +138,7 @@ class TestClosedHosts:
         for error in ("connect", "", "timeout", "http-500", "dns"):
             url = await one.take()
             one.done(url, error=error, status=0 if error else 200)
-        assert one.frontier.outlook().refused == {}
+        assert one.frontier.status().refused == {}
 
     async def test_a_full_host_opens_again_when_more_pages_are_allowed(self, bench: Any, tmp_path: Path) -> None:
         one = bench(tmp_path / "crawl.db", scope={"max_pages_per_host": 1})
@@ -166,7 +166,7 @@ async def test_a_url_taken_out_of_turn(bench: Any) -> None:
     for url in (B, C):  # one waits, one is not known
         one.frontier.lease(Link(url, source=A))
         assert one.frontier.knows(Link(url))
-        assert one.frontier.outlook().in_flight == 1
+        assert one.frontier.status().in_flight == 1
         one.frontier.done(Reply(Link(url), url=url, status=200))
     assert counts(one.frontier) == (3, 1, 0)
     assert await one.drain() == [A]
@@ -282,14 +282,14 @@ def test_order_and_rests_are_those_of_a_naive_model(bench: Any, clock: Any, step
             elif kind == "wait":
                 clock.advance(step[0])
             assert counts(one.frontier) == model.counts()
-            outlook = one.frontier.outlook()
-            assert outlook.hosts_due + outlook.hosts_resting == model.hosts()
+            status = one.frontier.status()
+            assert status.hosts_due + status.hosts_resting == model.hosts()
         while one.leased or model.waiting():
             for url in list(one.leased):
                 end(url, {})
             await expect_next()
         assert await one.take() == ""
-        assert one.frontier.outlook().ended == "frontier empty"
+        assert one.frontier.status().ended == "frontier empty"
 
     asyncio.run(play())
     one.kill()

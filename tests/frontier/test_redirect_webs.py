@@ -137,7 +137,7 @@ def test_a_link_led_to_a_url_that_waits_for_its_moved_robots_txt() -> None:
 
 
 def test_a_host_keeps_its_own_delay_when_it_answers_for_another() -> None:
-    """Its robots.txt asks for five seconds; then it is asked for the robots.txt of others."""
+    """Its robots.txt asks for five seconds; then the robots.txt of others is requested from it."""
     pages = {f"http://k/{n}": [f"http://h{n}/"] for n in range(4)} | {f"http://h{n}/": [] for n in range(4)}
     check(TangledWeb(pages, {}, {"k": 5.0, **{f"h{n}": "k" for n in range(4)}}), [f"http://k/{n}" for n in range(4)])
 

@@ -1,4 +1,4 @@
-"""What a host is told about itself after a restart: it may rest longer, never shorter."""
+"""What is restored about a host after a restart: it may rest longer, never shorter."""
 
 from pathlib import Path
 from typing import Any

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.frontier.status import Outlook, status_of
+from lycosa.frontier.status import Status, sentence_on
 
 QUIET: dict[str, Any] = {
     "known": 9,
@@ -38,21 +38,21 @@ QUIET: dict[str, Any] = {
     ],
 )
 def test_the_sentence(facts: dict[str, Any], words: str) -> None:
-    assert status_of(Outlook(**{**QUIET, **facts})) == words
+    assert sentence_on(Status(**{**QUIET, **facts})) == words
 
 
 def test_the_time_is_told() -> None:
-    told = status_of(Outlook(**{**QUIET, "hosts_resting": 4, "next_due": 1_000_000.0}))
+    told = sentence_on(Status(**{**QUIET, "hosts_resting": 4, "next_due": 1_000_000.0}))
     assert told.startswith("4 hosts resting until ")
     assert told.count(":") == 2
 
 
 def test_an_outage_is_told_before_all_else() -> None:
-    down = status_of(Outlook(**{**QUIET, "in_flight": 8, "no_network_since": 86_400.0, "next_try": 86_700.0}))
+    down = sentence_on(Status(**{**QUIET, "in_flight": 8, "no_network_since": 86_400.0, "next_try": 86_700.0}))
     assert re.fullmatch(r"no network since \d\d:\d0:00; next try \d\d:\d5:00", down)
 
 
 def test_where_it_may_be_the_hosts_no_network_is_blamed() -> None:
     since = {"no_answer_since": 86_400.0, "next_try": 86_700.0, "last_failure": "e.org: dns"}
-    down = status_of(Outlook(**{**QUIET, "in_flight": 8, **since}))
+    down = sentence_on(Status(**{**QUIET, "in_flight": 8, **since}))
     assert re.fullmatch(r"no host has answered since \d\d:\d0:00 \(e.org: dns\); next try \d\d:\d5:00", down)

@@ -86,3 +86,29 @@ async def test_after_the_clock_rang_the_next_timer_can_be_set(clock: Any) -> Non
     clock.advance(9)
     await settled()
     assert room.woken == ["a", "b"]
+
+
+async def test_of_several_changes_at_once_only_one_task_is_woken(clock: Any) -> None:
+    room = Room(clock)
+    for name in "abc":
+        await room.enter(name)
+    room.waiters.wake()
+    room.waiters.wake()
+    await settled()
+    assert room.woken == ["a"]
+    room.waiters.wake()
+    await settled()
+    assert room.woken == ["a", "b"]
+
+
+async def test_if_a_task_is_cancelled_after_it_was_woken_the_next_is_woken(clock: Any) -> None:
+    room = Room(clock)
+    for name in "abc":
+        await room.enter(name)
+    room.waiters.wake()
+    room.tasks["a"].cancel()
+    await settled()
+    assert room.woken == ["b"]
+    room.waiters.wake()
+    await settled()
+    assert room.woken == ["b", "c"]

@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa import config
-from lycosa.fetch.decode import Incomplete, TooLarge, decode
+from lycosa.decode import Incomplete, TooLarge, decode
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Rules
 from lycosa.ontology import read as read_ontology
 from lycosa.parse import Parsers
-from lycosa.store.warc import WarcWriter, read_record, read_responses, to_response
+from lycosa.store.warc import WarcWriter
+from lycosa.store.warc_reader import read_record, read_responses, to_response
 from lycosa.types import BadInput, Exchange, Link, Page, Reply
 
 EXAMPLES = int(os.environ.get("LYCOSA_FUZZ_EXAMPLES", 400))

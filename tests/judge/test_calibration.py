@@ -63,6 +63,12 @@ def test_company_that_does_not_differ_teaches_nothing() -> None:
     assert reversed_ == Calibration()
 
 
+def test_the_other_words_move_the_odds_by_a_factor_of_e_at_most() -> None:
+    learned = Calibration(weight=2.0, middle=0.5)
+    odds = [one / (1 - one) for one in (learned.probability(0.3, company) for company in (-50.0, 50.0))]
+    assert odds == pytest.approx([3 / 7 / np.e, 3 / 7 * np.e])
+
+
 def test_the_boundary_stays_within_bounds() -> None:
     scores, companies, _ = two_kinds(2_000, 0.06)
     low = fit(scores, companies, 0.5, 0.03)

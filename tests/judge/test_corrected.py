@@ -141,8 +141,16 @@ class TestLabels:
         after = before | dict(judge.revised())
         verdict = after[found[1][1].url]
         assert (verdict.relevance, verdict.on_topic) == (1.0, True)
+        assert (verdict.uncorrected, verdict.steering_relevance) == (0.3, 1.0)
         assert verdict.why == {LABELS: 0.7, "nothing": 0.3}
         assert asyncio.run(judge.judge(found[1][1])) == verdict
+
+    def test_a_page_is_as_near_to_the_topic_as_the_judge_alone_says_even_if_labels_call_it_off_topic(self) -> None:
+        judge, found = Corrected(Plain()), pages()
+        before = crawled(judge, found)
+        judge.teach({page.url: False for _, page in found[:6]})
+        after = before | dict(judge.revised())
+        assert all(after[page.url].relevance < after[page.url].steering_relevance == 0.3 for _, page in found)
 
     def test_a_few_teach_what_similar_pages_are(self) -> None:
         judge, found = Corrected(keywords()), pages()
@@ -268,6 +276,71 @@ def test_labels_teach_every_kind_of_judge(kind: str, tmp_path: Path) -> None:
     judge.teach({page.url: about == "sky" for about, page in found[:20]})
     after = before | dict(judge.revised())
     assert accuracy(after, found[20:]) >= max(0.9, accuracy(before, found[20:]))
+
+
+class TestShards:
+    def two(self) -> tuple[Corrected, Corrected, list[tuple[str, Page]]]:
+        """Two judges, each of which has seen every other page."""
+        found, judges = pages(), (Corrected(Plain()), Corrected(Plain()))
+        for number, judge in enumerate(judges):
+            crawled(judge, found[number * 30 : number * 30 + 30])
+            judge.share()
+        return *judges, found
+
+    def test_labels_teach_the_others_as_if_they_were_their_own(self) -> None:
+        one, other, found = self.two()
+        given = {page.url: about == "sky" for about, page in found[:8]}
+        one.teach(given)
+        other.study(one.lesson())
+        assert one.lesson() == {}
+        assert other.taught_.labels == given
+        assert other.taught_.fitted == 8
+        revised = dict(other.revised())
+        assert accuracy(revised, [item for item in found[30:] if item[1].url in revised]) > 0.8
+        assert {url for url, verdict in revised.items() if verdict.on_topic} <= {page.url for _, page in found[30:]}
+        assert other.lesson() == {}, "what others have told is not ours to pass on"
+
+    def test_a_removed_label_is_removed_everywhere(self) -> None:
+        one, other, found = self.two()
+        one.teach({page.url: about == "sky" for about, page in found[:8]})
+        other.study(one.lesson())
+        other.revised()
+        one.teach({})
+        other.study(one.lesson())
+        assert other.taught_.labels == {}
+        assert other.taught_.correction is None
+        assert not any(verdict.on_topic for _, verdict in other.revised())
+
+    def test_a_labelled_page_is_told_again_once_it_is_fetched(self) -> None:
+        one, other, found = self.two()
+        about, late = found[35]
+        one.teach({late.url: about == "sky"})
+        other.study(one.lesson())
+        assert (other.taught_.labels, other.taught_.fitted) == ({late.url: about == "sky"}, 1), "it has the page itself"
+        one.learn(visit_of(late, asyncio.run(one.judge(late))))
+        assert [(url, bool(page)) for url, _, page in one.lesson()["labels"]] == [(late.url, True)]
+
+    def test_after_a_restart_only_what_is_new_is_told(self) -> None:
+        one, other, found = self.two()
+        given = {page.url: about == "sky" for about, page in found[:4]}
+        one.teach(given)
+        first = one.lesson()
+        other.study(first)
+        notes, again = other.notes_, Corrected(Plain())
+        assert notes
+        again.connect(notes)
+        again.share()
+        again.teach({})
+        assert again.taught_.labels == given, "what others have told is remembered"
+        successor = Corrected(Plain())
+        assert one.notes_
+        successor.connect(one.notes_)
+        successor.teach(given)
+        successor.share()
+        assert successor.lesson() == {}
+        again.revised()
+        again.study(first)
+        assert again.before_ is None, "nothing to learn from what is known"
 
 
 class Known(Plain):

@@ -339,8 +339,10 @@ class TestCalibration:
             judge = make("common1", "common2 common3", "-common4", model=model)
             world = World()
             crawl(judge, [world.page(True, 0) for _ in range(30)])
-            many = judge._scores(judge._times(), judge.common_)
-            assert many.tolist() == pytest.approx([judge._score(one.mentions)[0] for one in judge.seen_])
+            many = judge.terms_.of_pages(judge._times(), judge.common_)
+            assert many.tolist() == pytest.approx(
+                [judge.terms_.of_page(one.mentions, judge.common_)[0] for one in judge.seen_]
+            )
             alone = [
                 judge.calibration_.probability(score, one.company)
                 for score, one in zip(many.tolist(), judge.seen_, strict=True)
@@ -386,6 +388,23 @@ class TestLearning:
             other.learn(Visit(Reply(Link(page.url)), page, verdict, digest="d"))
             other.revised()
         assert other.save() == one.save()
+
+    def test_pages_of_other_shards_calibrate_as_if_they_were_its_own(self) -> None:
+        pages, _ = TestCalibration().weak_topic(120)
+        one, other, alone = (make("arachnid") for _ in range(3))
+        one.share()
+        other.share()
+        crawl(alone, pages)
+        for page in pages:
+            verdict = verdict_on(one, page)
+            one.learn(Visit(Reply(Link(page.url)), page, verdict, digest="d"))
+            one.revised()
+            other.study(msgspec.msgpack.decode(msgspec.msgpack.encode(one.lesson())))
+            other.revised()
+        assert (one.lesson(), other.lesson()) == ({}, {}), "what came from others is not passed on"
+        assert other.version_ == alone.version_ > 1
+        for page in pages:
+            assert verdict_on(other, page) == verdict_on(alone, page)
 
     def test_a_new_calibration_is_a_new_version_and_tells_once_whose_verdict_changed(self) -> None:
         pages, _ = TestCalibration().weak_topic(250)

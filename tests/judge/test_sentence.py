@@ -1,15 +1,17 @@
-"""A judge that is told in a sentence what to look for, and learns from the crawl what the sentence means."""
+"""A judge that is given a sentence to say what to look for, and learns from the crawl what the sentence means."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import msgpack
 
 from lycosa.contract.judge import check_judge
 from lycosa.errors import ConfigError
 from lycosa.judge import sentence
 from lycosa.judge.sentence import Sentence, next_step
-from lycosa.types import Link, Page, Reply, Verdict, Visit, text_relevances
+from lycosa.judging import text_relevances
+from lycosa.types import Link, Page, Reply, Verdict, Visit
 
 TEETH = "dentist tooth gum crown enamel filling root molar".split()
 STARS = "star planet orbit comet galaxy telescope lens moon".split()
@@ -132,6 +134,34 @@ async def test_a_new_version_says_once_what_it_thinks_of_the_pages_seen() -> Non
 
 async def test_the_same_crawl_gives_the_same_verdicts() -> None:
     assert await crawl(made(), pages(60)) == await crawl(made(), pages(60))
+
+
+async def test_pages_of_other_shards_teach_what_words_mean() -> None:
+    one, other, alone = made(), made(), made()
+    found = pages(80)
+    for judge in (one, other):
+        judge.share()
+    for start in range(0, 80, 4):  # a lesson after each two pages
+        await crawl(alone, found[start : start + 4])
+        for judge, listener, place in ((one, other, start), (other, one, start + 2)):
+            await crawl(judge, found[place : place + 2])
+            listener.study(msgpack.decode(msgpack.encode(judge.lesson())))
+    assert one.bags_.seen == other.bags_.seen == 80
+    assert one.version_.name == other.version_.name == alone.version_.name == "vectors 4 (80 pages)"
+    unsaid = page(999, ["enamel", "gum", "crown", "molar", "page", "city"])
+    expected = (await alone.judge(unsaid)).relevance
+    assert (await one.judge(unsaid)).relevance == pytest.approx(expected, abs=0.02)
+    assert one.lesson() == other.lesson() == {}
+
+
+async def test_verdicts_on_pages_of_other_shards_are_not_revised() -> None:
+    one, other = made(), made()
+    one.share()
+    found = pages(12)
+    await crawl(one, found[:6])
+    other.study(one.lesson())
+    await crawl(other, found[6:])
+    assert [url for url, _ in other.revised()] == [page.url for page in found[6:10]]
 
 
 async def test_after_a_restart_it_goes_on_as_if_nothing_had_happened() -> None:

@@ -53,13 +53,13 @@ def test_the_short_way_is_the_formula(seed: int, classes: int, plain: bool, word
 
 
 @given(st.integers(0, 1_000), st.sampled_from([2, 7, 40]), st.lists(st.sampled_from(WORDS), max_size=30))
-def test_a_glance_says_what_the_judge_of_pages_would(seed: int, classes: int, words: list[str]) -> None:
+def test_a_few_words_say_what_the_judge_of_pages_would(seed: int, classes: int, words: list[str]) -> None:
     """That one counts in single precision, so a few millionths lie between them."""
     features, head = make(seed, classes)
     facts = Facts([f"c{n}" for n in range(classes)], TERMS, TERMS, {}, False, ["nb"], [[]] * classes)
     judge = Classifier(features, [head], facts)
     focus = Focus(np.arange(classes) == 1, 0.5)
-    by_page = float((judge.look(*features.glance(words)).probabilities @ focus.target)[0])
+    by_page = float((judge.look(*features.read_few(words)).probabilities @ focus.target)[0])
     assert judge.text_relevances([words], focus) == [pytest.approx(by_page, rel=1e-5)]
 
 

@@ -399,6 +399,21 @@ class TestInput:
         assert repr(judge).startswith("Tids(examples='pages', measure='cosine', idf=")
 
 
+class TestShards:
+    def test_pages_that_join_the_set_of_one_shard_join_that_of_the_other(self, tmp_path: Path) -> None:
+        one, other, alone = (make(tmp_path, accept=10) for _ in range(3))
+        one.share()
+        other.share()
+        for text in (FOURTH, "crawlers news web"):
+            assert judged(one, text).on_topic
+            judged(alone, text)
+        judged(one, "garden flower")
+        other.study(msgspec.msgpack.decode(msgspec.msgpack.encode(one.lesson())))
+        assert other.table_.pages == alone.table_.pages == len(DOCS) + 2
+        assert other.save() == alone.save()
+        assert (one.lesson(), other.lesson()) == ({}, {})
+
+
 class TestShippedExample:
     FOLDER = Path(__file__).parents[2] / "examples" / "tids"
 

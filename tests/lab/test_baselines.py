@@ -156,7 +156,7 @@ class TestPlan:
 
 
 def slow_plan(web: Toy, seed: str, targets: set[str]) -> list[str]:
-    """Greedy as the oracle is, with all distances worked out anew for each page."""
+    """Greedy as the oracle is, with all distances computed again for each page."""
     order, known = [seed], [seed, *web.links(seed)]
     while targets - set(order):
         best: tuple[Any, str] | None = None

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from lycosa import config
+from lycosa.errors import PluginError
 from lycosa.judge.keywords import Keywords
 from lycosa.lab.generated import GeneratedWeb
 from lycosa.lab.metrics import recall_curve, target_recall
@@ -259,3 +260,15 @@ class TestRepeatable:
         courses = {page for page, label in labels.items() if label == "course"}
         order = runs[0].order(texas.page)
         assert target_recall(order, courses) == recall_curve(order, courses)[-1] > 0.6
+
+
+def test_a_bug_in_a_strategy_is_named(web: RecordedWeb) -> None:
+    """As in a crawl folder: one line, also when it comes from another process."""
+
+    class Stumbles(BestFirst):
+        def score(self, visit: Visit) -> Sequence[float]:
+            raise ZeroDivisionError(len(visit.page.links))
+
+    with pytest.raises(PluginError, match=f"a bug in the strategy {__name__}: ZeroDivisionError") as caught:
+        crawl(web, Stumbles())
+    assert caught.value.part == "strategy"

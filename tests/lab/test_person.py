@@ -84,10 +84,10 @@ class TestOptions:
         ("given", "problem"),
         [
             ({"answer": 3}, "strategy.otie.person.answer: unknown key"),
-            ({"wrong": 1.5}, "strategy.otie.person.wrong: expected `float` <= 1"),
-            ({"every": 0}, "strategy.otie.person.every: expected `int` >= 1"),
+            ({"wrong": 1.5}, "strategy.otie.person.wrong: expected a number <= 1"),
+            ({"every": 0}, "strategy.otie.person.every: expected a whole number >= 1"),
             ({"choose": "best"}, "strategy.otie.person.choose: invalid enum value 'best'"),
-            (5, "strategy.otie.person: expected `object`, got `int`"),
+            (5, "strategy.otie.person: expected a table, got a whole number"),
         ],
     )
     def test_problems(self, given: Any, problem: str) -> None:

@@ -153,7 +153,7 @@ class TestReplies:
         assert fetcher.accessed == [HOST + path for path in ("/", "/moved", "/", "/gone", "/")]
 
     async def test_whatever_comes_up_to_a_size(self, warcs: Any, pages: Any) -> None:
-        """As a robots.txt is asked for."""
+        """As a robots.txt is requested."""
         one = Replay(warcs.web(pages), RULES, lambda: 5.0)
         assert (await one.fetch(Link(f"{HOST}/text"), ("*",), 10)).body == b"x"
         cut = await one.fetch(Link(f"{HOST}/large"), ("*",), 10)

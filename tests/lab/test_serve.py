@@ -22,7 +22,7 @@ WEB = GeneratedWeb(pages=200, hosts=10, ip_hosts=True, text=Text(size_bytes=(200
 
 
 class Pages:
-    """A site made up in a test, which counts how often it is asked."""
+    """A site made up in a test, which counts its requests."""
 
     def __init__(self, **answers: Answer) -> None:
         self.answers = answers

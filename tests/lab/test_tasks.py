@@ -110,11 +110,11 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("task = 3", r"compare\.toml, line 1: task: expected `array`"),
+            ("task = 3", r"compare\.toml, line 1: task: expected a list"),
             ("[[task]]\nname = 'x'", r"task\.web: this key is needed"),
             (TASK + "colour = 1", r"compare\.toml, line 9: task\.colour: unknown key"),
-            (TASK + "pages = -1", r"line 9: task\.pages: expected `int` >= 0"),
-            ("repeat = 0\n" + TASK, r"line 1: repeat: expected `int` >= 1"),
+            (TASK + "pages = -1", r"line 9: task\.pages: expected a whole number >= 0"),
+            ("repeat = 0\n" + TASK, r"line 1: repeat: expected a whole number >= 1"),
             (TASK.replace('["http://a.example/"]', "'http://b/'"), r"seeds: 'http://b/' is a URL.*seeds = \["),
             ("model = 'oracle'\n" + TASK, r"line 1: model: invalid enum value"),
             ("not toml", "not valid TOML"),

@@ -126,3 +126,9 @@ def test_the_table_of_words_is_bounded_and_forgetting_changes_nothing(monkeypatc
         assert found.count(text) == ({0: 1, 1: 1}, 4)
     found.count([])
     assert len(found._numbers) == 0
+
+
+def test_words_of_megabytes_are_not_remembered():
+    found = Matcher([["red car"]])
+    assert found.count(["red", "car", "x" * 1_000_000]) == ({0: 1}, 1)
+    assert sorted(found._numbers) == ["car", "red"]

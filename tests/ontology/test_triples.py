@@ -2,9 +2,11 @@
 
 import socket
 import sys
+import threading
 
 import pytest
 
+from lycosa.ontology import triples as module
 from lycosa.ontology.concepts import Name
 from lycosa.ontology.triples import triples
 from lycosa.types import BadInput
@@ -149,3 +151,32 @@ def test_without_rdflib_it_says_what_to_install(read, monkeypatch):
     monkeypatch.setitem(sys.modules, "rdflib", None)
     with pytest.raises(BadInput, match=r"some\.rdf: reading RDF needs: pip install 'lycosa\[ontology\]'"):
         read("<a:s> <a:p> <a:o> .")
+
+
+def test_two_threads_leave_the_switch_of_rdflib_as_it_was(tmp_path, monkeypatch):
+    """The first to begin is also the first to end: without a lock, the second would restore what the first had set."""
+    import rdflib
+
+    path = tmp_path / "some.ttl"
+    path.write_text("<a:s> <a:p> <a:o> .")
+    begun, may_end, fill = threading.Event(), threading.Event(), module._fill
+    inside = []
+
+    def slow(graph, *arguments):
+        inside.append(threading.current_thread().name)
+        begun.set()
+        may_end.wait(30)
+        fill(graph, *arguments)
+
+    monkeypatch.setattr(module, "_fill", slow)
+    readers = [threading.Thread(target=triples, args=(path, "turtle"), name=name) for name in ("first", "second")]
+    readers[0].start()
+    begun.wait(30)
+    readers[1].start()
+    assert inside == ["first"]
+    assert module._one_at_a_time.locked()
+    may_end.set()
+    for reader in readers:
+        reader.join(30)
+    assert inside == ["first", "second"]
+    assert rdflib.NORMALIZE_LITERALS is True

@@ -37,6 +37,7 @@ def failed(*seeds: str, error: str = "dns", detail: str = "") -> list[dict[str, 
     ("limits", "why", "words"),
     [
         ({"pages": 10}, "limit of 10 pages", "(more: lycosa crawl stars --pages 20)"),
+        ({"pages": 5}, "limit of 5 pages", "(more: lycosa crawl stars --pages 20)"),  # lowered after 10 pages
         ({"relevant": 4}, "limit of 4 relevant pages", "(more: lycosa crawl stars --set limits.relevant=8)"),
         ({"seconds": 2.5}, "limit of 2.5 seconds", "(longer: lycosa crawl stars --set limits.seconds=5)"),
         ({}, "frontier empty", "(more: lycosa crawl stars --seed URL)"),

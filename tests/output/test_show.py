@@ -265,7 +265,7 @@ def test_the_trend_of_the_harvest() -> None:
 
 def test_the_last_good_page_does_not_speak_to_the_terminal() -> None:
     shown = live(summary(last_good={"url": "http://a/\x1b[2J", "title": "Stars [red] \x1b]0;owned\x07"}))
-    assert "last good page Stars [red]" in shown
+    assert "last relevant page Stars [red]" in shown
     assert "http://a/" in shown
     assert "\x1b]0" not in shown
     assert "\x1b[2J" not in shown

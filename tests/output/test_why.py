@@ -98,6 +98,13 @@ def test_the_page_that_speaks_for_a_link_may_have_been_reached_by_a_redirect() -
     assert scored([SEED]).source is None
 
 
+def test_what_the_judge_said_before_labels_is_what_labels_have_not_added() -> None:
+    judged = replace(PAGE, relevance=0.2, why={"spider": 0.6, "(labels)": -0.4})
+    source = scored([SEED, judged, replace(WAITS, source=judged.id)]).source
+    assert source
+    assert (source.relevance, source.steering_relevance) == (0.2, pytest.approx(0.6))
+
+
 def test_the_path_follows_the_pages_that_gave_the_scores() -> None:
     db = CrawlDb(":memory:").open()
     rows = [("http://a/", 0), ("http://a/b", 1), ("http://a/c", 2), ("http://a/d", 2)]

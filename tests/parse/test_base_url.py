@@ -39,13 +39,20 @@ def test_the_memory_is_bounded() -> None:
     address = addresses.of("http://a.example/")
     for number in range(100):
         assert address.join(f"/{number}") == f"http://a.example/{number}"
-        assert len(addresses._known) <= 10
+        assert _kept(addresses) <= 10
+    for number in range(100):
+        addresses.of(f"http://{number}.example/").join("/")
+        assert _kept(addresses) <= 10
+
+
+def _kept(addresses: Addresses) -> int:
+    return len(addresses._sites) + sum(map(len, addresses._sites.values()))
 
 
 def test_long_references_are_not_kept() -> None:
     addresses = Addresses()
     assert addresses.of("http://a.example/").join("/" + "x" * 1000) == "http://a.example/" + "x" * 1000
-    assert not addresses._known
+    assert _kept(addresses) == 1  # the site
 
 
 @pytest.mark.parametrize("start", ["/", "http://a.example/", ""])

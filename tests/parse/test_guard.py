@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.json import encode as to_json
 
+from lycosa.errors import TooCostly
 from lycosa.parse import Guarded, Parsers
 from lycosa.parse.guard import NAME
-from lycosa.types import Link, Page, Reply, TooCostly
+from lycosa.types import Link, Page, Reply
 
 BODY = b"<title>t</title><p>word <a href=/x>link</a>"
 

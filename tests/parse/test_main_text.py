@@ -1,6 +1,9 @@
 """The main text of a page, without what surrounds it."""
 
+import importlib
+
 import pytest
+from selectolax.lexbor import LexborNode
 
 from lycosa.parse import main_text
 
@@ -30,3 +33,17 @@ def test_main_text(html: str, text: str) -> None:
 
 def test_letters_are_read_as_on_the_way_in() -> None:
     assert main_text("<p>Spürsinn".encode("cp1252"), "text/html; charset=iso-8859-1") == "Spürsinn"
+
+
+def test_lists_in_lists_are_not_each_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("lycosa.parse.main_text")
+    count, read = module._letters, list[int]()
+
+    def letters(node: LexborNode) -> int:
+        read.append(count(node))
+        return read[-1]
+
+    monkeypatch.setattr(module, "_letters", letters)
+    page = "<ul><li>" * 300 + "<a href=/>x</a>" * 3 + "wolf spider " * 1_000
+    assert main_text(page.encode(), "text/html").endswith("spider")
+    assert sum(read) < 10 * len(page)

@@ -1,4 +1,4 @@
-"""The C library is told once to keep its memory."""
+"""The C library is configured once to keep its memory."""
 
 import platform
 

@@ -3,15 +3,18 @@
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
 from msgspec.json import encode as to_json
 
+from lycosa.errors import TooCostly
 from lycosa.parse import HtmlParser, Parsers
 from lycosa.parse.by_type import HEAVY_BYTES
 from lycosa.parse.sandbox import Sandbox
-from lycosa.types import Link, Reply, TooCostly
+from lycosa.types import Link, Reply
 
 URL = "http://e.org/"
 LARGE = b"<html lang=en><title>t</title><body>" + b"<p>word <a href=/x>link</a>" * 10_000
@@ -100,3 +103,19 @@ def test_many_open_files() -> None:
         for file in files:
             os.close(file)
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_the_limits_of_the_session_may_be_lower_than_ours() -> None:
+    """As with `ulimit -v` and `ulimit -t`: no page is to blame for them."""
+    code = (
+        "from lycosa.parse.sandbox import Sandbox; from lycosa.types import Link, Reply\n"
+        "reply = Reply(Link('http://a/'), url='http://a/', status=200, content_type='text/html', body=b'<title>fine')\n"
+        "print(Sandbox(1_000, 'lycosa').parse(reply).title)"
+    )
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=limit, timeout=60)
+    assert ended.stdout == "fine\n", ended.stderr

@@ -89,6 +89,11 @@ def test_long_pages() -> None:
 
 
 def test_digest() -> None:
-    assert content_digest(b"") == "99aa06d3014798d86001c324468d497f"
+    assert content_digest(b"", 0) == "99aa06d3014798d86001c324468d497f"
     assert content_digest(b"a") != content_digest(b"b")
     assert len(content_digest(b"x" * 1000)) == 32
+
+
+def test_without_a_secret_digests_cannot_be_foretold_either() -> None:
+    """They are what tells pages apart in the lab, whose recorded pages are those of strangers."""
+    assert content_digest(b"a") != content_digest(b"a", 0)

@@ -1,4 +1,4 @@
-"""Nothing is asked twice, a day has so many queries, an engine in trouble is left alone: across restarts too."""
+"""No query is sent twice, there is a limit per day, and an engine in trouble rests: across restarts, too."""
 
 import asyncio
 from pathlib import Path
@@ -119,7 +119,7 @@ async def test_after_a_failure_it_rests_longer_each_time(db: CrawlDb, clock: Any
     assert ledger.account.trouble == ""
     engine.failures.append(EngineFailure("http-500"))
     await ledger.search("q10", "", 1)
-    assert ledger.account.rests_until - clock.now() == 10.0, "success begins anew"
+    assert ledger.account.rests_until - clock.now() == 10.0, "a success resets the pause"
 
 
 async def test_the_wish_of_the_engine_counts_within_reason(db: CrawlDb, clock: Any) -> None:

@@ -132,7 +132,7 @@ class Bench:
         self.frontier.push(links, scores, band)
 
     def count(self) -> int:
-        return self.frontier.outlook().waiting
+        return self.frontier.status().waiting
 
     def waiting(self) -> dict[str, float]:
         return dict(self.db.execute("SELECT url, score FROM urls WHERE state = 0"))
@@ -195,7 +195,7 @@ async def test_a_dry_frontier_starts_a_search_that_lets_targets_in(bench: Any, e
         "Definitional Question Answering site:u.org",
     ], "one at a time, and no more once a target is there"
     assert one.waiting() == {"http://u.org/~bob/publications.html": 1.0, "http://u.org/news/": 0.0}
-    assert one.pushed[-1] == [], "at the end the frontier is told to look again"
+    assert one.pushed[-1] == [], "at the end the frontier has to look again"
     assert engine_server.most_at_once == 1
     assert one.step.status() == {"steps": 1, "hits": 1, "asked_today": 2, "rests_until": 0.0, "trouble": ""}
     found = one.db.execute("SELECT anchor, depth, source FROM urls WHERE url LIKE '%bob%'").fetchone()

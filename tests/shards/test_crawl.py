@@ -1,18 +1,24 @@
 """A crawl in shards is the same crawl: real processes on a small web, and the commands that read and control them."""
 
 import asyncio
+import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
 import pytest
+from fastwarc.warc import ArchiveIterator
 
 from lycosa import control, offline
 from lycosa.control import Request
+from lycosa.judge.corrected import Corrected
 from lycosa.lab.generated import GeneratedWeb, Oddities, Text
+from lycosa.lab.recorded import RecordedWeb, warc_files
 from lycosa.lab.serve import Server
 from lycosa.shards.layout import homes
 from lycosa.store import known, labels, visited
@@ -97,13 +103,14 @@ async def test_shards_find_the_same_pages_links_and_duplicates_as_one_process(tm
     assert (summary["ended"], summary["shards"], summary["waiting"]) == ("frontier empty", 3, 0)
     assert "no problems" in await output("check", str(shards))
     assert f"└ {last}" in await output("why", str(shards), last)
-    rows = (await output("export", str(shards))).splitlines()
+    rows = [msgspec.json.decode(row) for row in (await output("export", str(shards), "--text")).splitlines()]
     assert len(rows) == tallies[0].pages + tallies[0].duplicates
+    assert all(row["text"] for row in rows), "the records of all shards can be read"
 
 
 async def test_a_crawl_goes_on_with_more_shards_and_with_fewer(tmp_path: Path, seeds: list[str]) -> None:
     folder = tmp_path / "crawl"
-    for shards, pages in ((1, 30), (3, 60), (2, 90), (1, 0)):
+    for shards, pages in ((1, 30), (4, 60), (2, 90), (1, 0)):
         write_folder(folder, seeds, shards, pages)
         await output("crawl", str(folder))
         assert len(homes(folder)) == (shards if shards > 1 else 0)
@@ -119,6 +126,36 @@ async def test_a_crawl_goes_on_with_more_shards_and_with_fewer(tmp_path: Path, s
     peaceful = write_folder(tmp_path / "peaceful", seeds, 1)
     await output("crawl", str(peaceful))
     assert pages_of(opened(folder)) == pages_of(opened(peaceful))
+
+
+async def test_more_shards_than_sqlite_attaches_are_read_as_one(tmp_path: Path, seeds: list[str]) -> None:
+    """Twelve processes, of which some have no host at all."""
+    folder, alone = tmp_path / "crawl", write_folder(tmp_path / "alone", seeds, 1)
+    await output("crawl", str(alone))
+    for shards, pages in ((2, 40), (12, 80)):
+        await output("crawl", str(write_folder(folder, seeds, shards, pages)))
+    assert len(homes(folder)) == 12
+    with closing(opened(folder)) as db:
+        assert visited.tally(db).pages == 80
+        pages_80 = pages_of(db)
+        some = [page.url for page in labels.judged(db)][:3]
+        last = db.execute("SELECT url FROM visits WHERE error = '' ORDER BY n DESC LIMIT 1").fetchone()[0]
+    assert "no problems" in await output("check", str(folder))
+    assert f"└ {last}" in await output("why", str(folder), last)
+    rows = [msgspec.json.decode(row) for row in (await output("export", str(folder), "--text")).splitlines()]
+    assert len(rows) >= 80
+    assert all(row["text"] for row in rows)
+    offline.label(folder, dict.fromkeys(some, True), "import")
+    offline.apply_labels(folder)
+    with closing(opened(folder)) as db:
+        assert labels.answers(db) == dict.fromkeys(some, True)
+    shown = msgspec.json.decode(await output("show", str(folder), "--json"))
+    assert (shown["pages"], shown["labels"]["on_topic"]) == (80, 3)
+    await output("crawl", str(write_folder(folder, seeds, 2)))
+    assert len(homes(folder)) == 2
+    with closing(opened(folder)) as many, closing(opened(alone)) as one:
+        assert pages_80 < pages_of(many) == pages_of(one)
+        assert labels.answers(many) == dict.fromkeys(some, True)
 
 
 async def test_a_running_crawl_obeys_and_continues_after_a_signal(tmp_path: Path, seeds: list[str]) -> None:
@@ -177,8 +214,71 @@ async def test_orders_and_labels_are_kept_for_all_shards(tmp_path: Path, seeds: 
     assert labels.answers(opened(folder)) == dict.fromkeys(pages, True)
 
 
+async def test_labels_teach_every_shard(tmp_path: Path, seeds: list[str]) -> None:
+    """Those from before the crawl was divided, and those given to one shard while it runs in several."""
+    folder = write_folder(tmp_path / "crawl", seeds, 1, 30)
+    await output("crawl", str(folder))
+    with closing(opened(folder)) as db:
+        first, *others = [page.url for page in labels.judged(db)][:6]
+    offline.label(folder, {first: True}, "import")
+    await output("crawl", str(write_folder(folder, seeds, 2, 50)))
+    assert [fitted(home) for home in homes(folder)] == [1, 1]
+    offline.label(folder, dict.fromkeys(others, False) | {first: None}, "import")
+    await output("crawl", str(write_folder(folder, seeds, 2)))  # at a limit, lessons may remain in the outbox
+    assert [fitted(home) for home in homes(folder)] == [5, 5]
+    with closing(opened(folder)) as db:
+        assert labels.answers(db) == dict.fromkeys(others, False)
+
+
+def fitted(home: Path) -> int:
+    """From how many labels the judge of a shard has learned."""
+    with closing(opened(home)) as db:
+        judge = Corrected(None)
+        judge.recall(db)
+        return judge.taught_.fitted
+
+
+async def test_what_a_shard_lost_is_found_and_fetched_again(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds, 2)
+    await output("crawl", str(folder))
+    with closing(opened(folder)) as db:
+        before = pages_of(db)
+    [file] = (homes(folder)[1] / "warc").iterdir()
+    os.truncate(file, file.stat().st_size // 2)
+    assert f"{file}: has" in await output("check", str(folder), code=1)
+    await output("crawl", str(folder), code=2)
+    assert "URLs to be fetched again: 0" not in await output("repair", str(folder))
+    await output("crawl", str(folder))
+    with closing(opened(folder)) as db:
+        assert pages_of(db) == before
+    assert "no problems" in await output("check", str(folder))
+    (homes(folder)[1] / "crawl.db").unlink()
+    for command in ("check", "repair", "show", "export", "crawl", "rejudge"):
+        process = await lycosa(command, str(folder))
+        _, errors = await process.communicate()
+        assert process.returncode == 2, command
+        assert f"{folder}/shards/1/crawl.db: is missing" in errors.decode(), command
+    assert before <= set(RecordedWeb(folder).open().urls())
+
+
+async def test_the_lab_reads_what_shards_recorded(tmp_path: Path, seeds: list[str]) -> None:
+    """Before and after the crawl was divided; each record once."""
+    folder = tmp_path / "crawl"
+    for shards, pages in ((1, 20), (2, 60)):
+        await output("crawl", str(write_folder(folder, seeds, shards, pages)))
+    with closing(opened(folder)) as db:
+        pages_60 = pages_of(db)
+    records = sum(1 for path in warc_files(folder) for _ in ArchiveIterator(BytesIO(path.read_bytes())))
+    assert f" visits, {records} records: no problems" in await output("check", str(folder))
+    web = RecordedWeb(folder).open()
+    assert pages_60 <= set(web.urls())
+    assert [path.name for path in warc_files(folder)] == [f"lycosa-{n:05}.warc.gz" for n in (1, 10_000_001, 20_000_001)]
+    await output("lab", "record", str(folder), "--out", str(tmp_path / "one.warc.gz"))
+    assert list(RecordedWeb(tmp_path / "one.warc.gz").open().urls()) == list(web.urls())
+
+
 async def test_a_mistake_in_crawl_toml_is_one_line(tmp_path: Path, seeds: list[str]) -> None:
-    folder = write_folder(tmp_path / "crawl", seeds, 99)
+    folder = write_folder(tmp_path / "crawl", seeds, 65)
     process = await lycosa("crawl", str(folder))
     _, errors = await process.communicate()
     assert process.returncode == 2
@@ -192,3 +292,11 @@ async def test_a_file_of_seeds_is_read_beside_crawl_toml(tmp_path: Path, seeds: 
     await output("crawl", str(folder), "--set", "seeds=seeds.txt")
     with closing(opened(folder)) as db:
         assert visited.tally(db).pages == 5
+
+
+async def test_no_host_exceeds_its_number_of_pages(tmp_path: Path, seeds: list[str]) -> None:
+    folder = write_folder(tmp_path / "crawl", seeds, 2)
+    await output("crawl", str(folder), "--set", "scope.max_pages_per_host=4")
+    with closing(opened(folder)) as db:
+        pages = Counter(url.split("/")[2] for url in pages_of(db))
+    assert set(pages.values()) == {4}

@@ -1,6 +1,7 @@
 """The hub: one order, one page limit, and an end only when nothing is left anywhere, not even on its way."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from lycosa.control import Request
 from lycosa.errors import BadInput
 from lycosa.shards.hub import Hub
 from lycosa.shards.messages import Ack, Batch, Done, Failed, Joined, Message, News, Order, Over, Report, Status
+from lycosa.shards.quota import ShardQuota
 
 
 class Recorder:
@@ -128,6 +130,7 @@ def test_unused_pages_are_asked_back_for_a_shard_that_wants_them() -> None:
     hub.handle(Status(1))
     unused = wires[0].news().allotted
     assert unused > 0
+    hub.handle(Status(0, allotted=unused, version=wires[0].news().version))
     for _ in range(10):
         given = wires[1].news()
         assert given.allotted <= 10 - unused
@@ -194,3 +197,59 @@ async def test_a_request_is_passed_on_and_fails_if_its_shard_is_gone() -> None:
         await lost
     with pytest.raises(BadInput, match="try again"):
         await hub.ask(1, Request("pause"))
+
+
+class Fetching:
+    """A shard that fetches whatever it may, and says so at once."""
+
+    def __init__(self, hub: Hub, shard: int, limits: config.Limits, pages: int) -> None:
+        self.counts = SimpleNamespace(pages=pages, relevant=0, duplicates=0)
+        self._hub, self._shard, self._wire = hub, shard, Recorder()
+        self._quota = ShardQuota(limits, self.counts, self.tell)
+        hub.join(shard, self._wire)
+
+    def fetch(self) -> None:
+        for news in [message for message in self._wire.sent if isinstance(message, News)]:
+            if news.version > self._quota.version:
+                self._quota.allot(news.allotted, news.version)
+            if news.return_pages:
+                self._quota.give_back(0)
+        self._wire.sent.clear()
+        self.counts.pages += self._quota.admits(0)
+        self.tell()
+
+    def tell(self) -> None:
+        quota = self._quota
+        self._hub.handle(
+            Status(
+                self._shard,
+                pages=self.counts.pages,
+                allotted=quota.allotted,
+                version=quota.version,
+                wants_pages=quota.wants_pages,
+            )
+        )
+
+
+@pytest.mark.parametrize(("limit", "had"), [(90, [20, 20, 20]), (80, [40, *[0] * 11]), (60, [59, 0]), (60, [0, 60])])
+def test_a_crawl_that_goes_on_counts_what_shards_have_that_did_not_start_yet(limit: int, had: list[int]) -> None:
+    """A shard that starts early asks for pages before the others have said how many they have."""
+    limits = config.Limits(pages=limit)
+    hub = Hub(len(had), limits, lambda message: None, [Status(shard, pages=pages) for shard, pages in enumerate(had)])
+    started: list[Fetching] = []
+    for shard, pages in enumerate(had):
+        started.append(Fetching(hub, shard, limits, pages))
+        for _ in range(limit):
+            for one in started:
+                one.fetch()
+                assert sum(one.counts.pages for one in started) + sum(had[len(started) :]) <= limit
+    assert sum(one.counts.pages for one in started) == limit
+    assert hub.over == Over(f"limit of {limit} pages")
+
+
+def test_the_crawl_ends_when_the_shard_that_counts_has_found_enough() -> None:
+    hub, _, _ = make_hub()
+    hub.handle(Status(1, pages=3))
+    assert hub.over is None
+    hub.handle(Status(0, pages=3, enough="limit of 80 % recall"))
+    assert hub.over == Over("limit of 80 % recall")

@@ -15,6 +15,7 @@ from lycosa.control import Request
 from lycosa.shards.bridge import Call, caller, carry
 from lycosa.shards.messages import (
     Ack,
+    Answered,
     Ask,
     Batch,
     Done,
@@ -27,6 +28,7 @@ from lycosa.shards.messages import (
     Report,
     Status,
     Told,
+    encode,
 )
 from lycosa.shards.node import Node
 from lycosa.shards.orders import Orders
@@ -37,6 +39,7 @@ MESSAGES: list[Message] = [
     Ack(1, 0, 7),
     Ask(0, 1, "digest", "http://a/"),
     Told(1, 0, "digest", "http://a/", "http://b/"),
+    Answered(0, 1, ["http://a/"]),
     Status(0, [(1, 2**64 - 1, 3)], pages=5, sent=[0, 7], applied=[0, 0]),
     News((2, 5), 10, 20, 1, True, 3),
     Joined(1, 5),
@@ -139,3 +142,35 @@ async def test_sending_to_an_end_that_is_gone_does_nothing(wires: tuple[Wire, Wi
     one.send(Joined(1))
     await one.close()
     one.send(Joined(2))
+
+
+async def test_messages_may_arrive_in_pieces_of_any_length() -> None:
+    """A read ends anywhere, even within the length of a message."""
+    here, there = socket.socketpair()
+    wire = await SocketWire.open(here)
+    data = b"".join(len(body).to_bytes(4, "big") + body for body in map(encode, MESSAGES[1:]))
+    received: list[Message] = []
+    reading = asyncio.ensure_future(each(wire, received.append))
+    with there:
+        for start in range(0, len(data), 3):
+            there.sendall(data[start : start + 3])
+            await asyncio.sleep(0)
+    await reading
+    await wire.close()
+    assert received == MESSAGES[1:]
+
+
+async def test_a_connection_is_not_closed_while_the_other_end_may_send() -> None:
+    """Otherwise its writing fails, and it loses what it has not read yet: the last report of a shard."""
+    here, hub = socket.socketpair()
+    shard = await SocketWire.open(here)
+    shard.send(last := Report(0, {"pages": 5}, True))
+    ending = asyncio.ensure_future(shard.end())
+    for _ in range(20):  # rounds of the loop, each with a look at the sockets
+        await asyncio.sleep(0)
+    with hub:
+        hub.sendall(b"letters of others, which are on their way")
+        assert hub.recv(1_000)[4:] == encode(last)
+        assert hub.recv(1_000) == b"", "the shard has said that this was all"
+        assert not ending.done()
+    await ending

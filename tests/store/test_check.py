@@ -105,7 +105,9 @@ def test_nothing_is_wrong_with_a_whole_crawl(crawl: Crawl) -> None:
     found = crawl.check()
     assert (found.problems, found.lost) == ([], [])
     assert found.visits == VISITS
-    assert found.records == VISITS * 2 + VISITS // 3 + 3  # answers and requests, redirects, and what begins a file
+    assert (
+        found.records.total() == VISITS * 2 + VISITS // 3 + 3
+    )  # answers and requests, redirects, and what begins a file
 
 
 def test_what_was_never_committed_is_nobody_s_loss(crawl: Crawl) -> None:
@@ -187,6 +189,14 @@ def test_order_and_state_are_checked(crawl: Crawl) -> None:
     assert "visit 100 of http://e.org/1: its record does not follow those of the visits before" in problems
     crawl.repair()
     assert crawl.execute(f"SELECT id FROM urls WHERE state = {WAITING}") == []
+
+
+def test_a_failed_url_may_have_been_queued_again(crawl: Crawl) -> None:
+    """By `lycosa retry`, or because it is a seed; nothing is wrong with it, and it stays queued."""
+    crawl.execute(f"UPDATE urls SET state = {WAITING} WHERE id = 5")
+    assert crawl.check().problems == []
+    crawl.repair()
+    assert crawl.execute(f"SELECT id FROM urls WHERE state = {WAITING}") == [(5,)]
 
 
 def test_what_is_not_ours_is_not_cut(crawl: Crawl) -> None:

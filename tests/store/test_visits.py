@@ -23,5 +23,10 @@ def test_classes_are_stored_most_probable_first_without_those_that_say_nothing()
     assert list(msgspec.json.decode(text).items()) == [("sky", 0.7), ("law", 0.2999)]
 
 
+def test_a_narrow_lead_is_not_lost_by_rounding() -> None:
+    text = stored_classes(Verdict(0.5, True, "sky", {"law": 0.49999, "sky": 0.50001}))
+    assert list(msgspec.json.decode(text)) == ["sky", "law"]
+
+
 def test_a_topic_without_classes_stores_none() -> None:
     assert stored_classes(Verdict(0.7, True)) == ""

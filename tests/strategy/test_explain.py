@@ -108,7 +108,7 @@ async def test_the_evidence_of_every_visit_adds_up_to_its_score(topic: str, tmp_
             log_odds = math.log(link.score / (1 - link.score))
             assert sum(told.parts.values()) == pytest.approx(log_odds, abs=0.0006), link
             kinds[f"{where} by evidence"] += 1
-        elif "its turn" in told.because:
+        elif "exploring" in told.because:
             assert link.score == 1.0
             kinds[f"{where} in turn"] += 1
         elif "redirected" in told.because:
@@ -164,8 +164,11 @@ def explain(strategy: str, link: Scored, **options: Any) -> str:
     return told.because
 
 
-def on(score: float, relevance: float = 0.8, on_topic: bool = True, label: str = "DH", **more: Any) -> Scored:
-    return Scored(Link("http://a/", "http://b/", "more", 2), score, True, Verdict(relevance, on_topic, label), **more)
+def on(
+    score: float, relevance: float = 0.8, on_topic: bool = True, uncorrected: float | None = None, **more: Any
+) -> Scored:
+    verdict = Verdict(relevance, on_topic, "DH", uncorrected=uncorrected)
+    return Scored(Link("http://a/", "http://b/", "more", 2), score, True, verdict, **more)
 
 
 @pytest.mark.parametrize(
@@ -173,21 +176,29 @@ def on(score: float, relevance: float = 0.8, on_topic: bool = True, label: str =
     [
         ("best-first", on(0.8), {}, "the page it was found on has relevance 0.8000"),
         ("best-first", on(0.7), {}, "the page it was found on had relevance 0.7000 then"),
+        ("best-first", on(0.9, uncorrected=0.9), {}, "the page it was found on has relevance before labels 0.9000"),
+        ("best-first", on(0.8, uncorrected=0.3), {}, "the page it was found on has relevance 0.8000"),
         ("hard-focus", on(0.8), {}, "the page it was found on has relevance 0.8000 and is on topic"),
         ("hard-focus", on(0.8, on_topic=False, from_seed=True), {}, "is a seed, whose links are followed"),
-        ("link-context", on(0.35), {}, "the words around it have relevance 0.2000 and the page it was found on 0.8000"),
+        (
+            "link-context",
+            on(0.35),
+            {},
+            "the words around it have relevance 0.2000 and the page it was found on has relevance 0.8000",
+        ),
+        ("link-context", on(0.375, uncorrected=0.9), {}, "page it was found on has relevance before labels 0.9000"),
         ("link-context", on(0.8), {"beta": 1.0}, "the words around it have relevance 0.0000"),
-        ("rules", on(0.4), {}, "pages of class 'DH' lead to the target with a chance of 0.4000, by the rules"),
+        ("rules", on(0.4), {}, "pages of class 'DH' lead to the target with probability 0.4000, by the rules"),
         ("rules", on(0.8), {}, "no rule says where pages of class 'DH' lead to"),
         ("rules", on(0.4), {"calibrate": True}, "or, without one, by its relevance, calibrated"),
         ("rules", on(0.4), {"expected": True}, "pages of the classes of its page lead to the target"),
         ("tids", on(95.0), {}, "the page it was found on has similarity 80.00 and its anchor 15.00"),
         ("tids", on(95.0), {"consecutive": True}, "add up to 95.00"),
-        ("publications", on(0.9), {}, "by its address it is of class 'homepage', which has priority 0.9"),
-        ("publications", on(0.5), {}, "its address is of a class without a priority"),
+        ("publications", on(0.9), {}, "its URL is of class 'homepage', which has priority 0.9"),
+        ("publications", on(0.5), {}, "the class of its URL has no priority"),
         ("opic", on(0.01), {}, "pages that link to it passed on their cash"),
         ("opic", Scored(Link("http://a/", origin=Origin.SEED), 0.5, True), {}, "that is the cash of a seed"),
-        ("otie", on(0.01), {}, "pages that link to it passed on cash, the more the more relevant it promised to be"),
+        ("otie", on(0.01), {}, "pages that link to it passed on cash in proportion to its predicted relevance"),
         ("otie", Scored(Link("http://a/", origin=Origin.SEED), 0.5, True), {}, "that is the cash of a seed"),
         ("ontology", on(1.25), {}, "link analysis (nutch) chose it with a value of 0.2500"),
         ("ontology", on(0.0), {}, "no link analysis chose it yet"),

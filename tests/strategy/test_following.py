@@ -49,3 +49,20 @@ async def test_links_that_wait_get_the_new_relevance_of_their_page(kind: str) ->
     scores: dict[str, Any] = dict(db.execute("SELECT url, score FROM urls WHERE state = 0"))
     assert scores == {f"{A}1": 0.4, f"{A}2": 0.4, f"{B}1": 0.6, f"{B}2": 0.6, "http://c.example/": 0.4}
     db.close()
+
+
+@pytest.mark.parametrize("relevance", [0.1, 0.9])
+async def test_labels_may_raise_what_links_on_a_page_are_worth_but_not_lower_it(relevance: float) -> None:
+    db, strategy = CrawlDb(":memory:").open(), STRATEGIES["best-first"]()
+    frontier = make_frontier(db, LAB, Scope(LAB.scope), strategy, LabClock())
+    strategy.connect(frontier.view)
+    verdict, links = Verdict(relevance, uncorrected=0.5), [Link(f"{A}{number}", A, depth=1) for number in range(2)]
+    page = Page(A, links=links)
+    expected = [max(relevance, 0.5)] * 2
+    assert [*strategy.score(Visit(Reply(Link(A)), page, verdict))] == expected
+    frontier.push([Link(A, origin=Origin.SEED)], [0.5])
+    frontier.push(links, [0.5, 0.5])
+    strategy.hear([(A, verdict)])
+    frontier.apply(strategy.effects())
+    assert [*frontier.view.scores()][2:] == expected
+    db.close()

@@ -12,7 +12,9 @@ import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from lycosa import urls as addresses
 from lycosa.lab.generated import GeneratedWeb, Links, Text
 from lycosa.lab.one import LabCrawl, crawl_web
 from lycosa.lab.replay import SiteWeb
@@ -20,10 +22,12 @@ from lycosa.store.db import CrawlDb
 from lycosa.strategy.learned import CALLED, HEARD, MOST_CREDIT, Learned
 from lycosa.strategy.learned_report import learned
 from lycosa.strategy.link_features import PRIOR
+from lycosa.strategy.link_reading import COUNTED
 from lycosa.strategy.link_words import LinkWords
 from lycosa.strategy.links import SOURCES
 from lycosa.strategy.reasons import HELD_BACK, IN_WORDS, START
 from lycosa.strategy.rule_base import RuleBase, save
+from lycosa.strategy.url_features import anchor_word
 from lycosa.types import BadInput, Exchange, Explanation, Link, Page, Reply, Scored, Verdict, Visit
 
 HOME = "http://a.example/"
@@ -186,6 +190,28 @@ def test_a_revised_verdict_moves_the_siblings_of_its_page_and_its_own_links() ->
     assert renew(restarted) == renew(strategy)
 
 
+def test_a_page_that_labels_call_off_topic_still_counts_as_near() -> None:
+    """A list of what is sought is off topic, as labels teach, but it leads there."""
+    strategy = make()
+    strategy.outcome(Verdict(0.9, True))
+    plain, corrected = Verdict(0.1, False), Verdict(0.1, False, uncorrected=0.6)
+    assert strategy.outcome(plain) < strategy.outcome(corrected) == strategy.outcome(Verdict(0.6, False))
+    assert strategy.outcome(corrected) < strategy.outcome(Verdict(0.6, True))
+    assert strategy.outcome(Verdict(0.8, True, uncorrected=0.3)) == strategy.outcome(Verdict(0.8, True))
+
+
+def test_another_process_hears_verdicts_revised_on_pages_of_an_earlier_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The keys of URLs in memory are secrets of a process, so they mean nothing to the next one."""
+    db = CrawlDb(":memory:").open()
+    strategy = after_two(db, GOOD, GOOD)
+    saved = msgspec.json.decode(msgspec.json.encode(strategy.save()))
+    monkeypatch.setattr(addresses, "key", lambda url: hash(f"other secret {url}"))
+    restarted = make(db, explore=0)
+    restarted.load(saved)
+    restarted.hear([(kids("x", 2)[1], BAD)])
+    assert restarted.rate() == pytest.approx(after_two(None, GOOD, BAD).rate())
+
+
 def test_of_many_revised_pages_some_are_rescored_at_a_time_and_the_rest_after_a_restart() -> None:
     db = CrawlDb(":memory:").open()
     strategy = make(db, explore=0)
@@ -265,6 +291,20 @@ def test_the_more_links_wait_untried_the_more_a_try_is_worth() -> None:
     few = turn(make(without=only), page(HOME, kids("x", 2)))
     many = turn(make(without=only), page(HOME, kids("x", 30)))
     assert many[kids("x", 1)[0]] > few[kids("x", 1)[0]]
+
+
+def test_words_of_links_far_down_a_list_are_counted_once_one_is_fetched() -> None:
+    strategy, count = make(), COUNTED + 5
+    turn(strategy, page(HOME, kids("x", count), words=["weather"] * (count - 1) + ["algebra"]))
+    links, last = strategy.memory_.links, kids("x", count)[-1]
+    assert links.words(links.find(kids("x", count)[0]))
+    assert not links.words(links.find(last))
+    fetched = page(last, kids("y", 1), GOOD, HOME)
+    algebra = replace(fetched, reply=replace(fetched.reply, link=replace(fetched.reply.link, anchor="algebra")))
+    found = turn(strategy, algebra)
+    assert strategy.surplus_[strategy.memory_.names[anchor_word("algebra")]] > 0
+    assert found  # and the page it led to has its credit
+    assert list(links.words(strategy.memory_.sources[-1].up))
 
 
 def test_of_a_long_list_only_some_wait_with_their_full_score_until_they_are_called_up() -> None:
@@ -373,7 +413,7 @@ def test_judges_differ_in_scale_and_the_outcome_does_not() -> None:
     assert low == pytest.approx(high)
 
 
-def test_a_judge_that_cannot_glance_and_has_no_classes_will_do() -> None:
+def test_a_judge_that_cannot_judge_a_few_words_and_has_no_classes_will_do() -> None:
     strategy = Learned()
     strategy.prepare(Path(), object())
     found = turn(strategy, page(HOME, kids("x", 2), Verdict(0.5)))
@@ -438,7 +478,7 @@ def look_around(strategy: Learned, verdict: Verdict = BAD) -> dict[str, float]:
     return found
 
 
-def test_while_nothing_tells_where_to_go_one_link_in_some_is_taken_breadth_first() -> None:
+def test_while_nothing_tells_where_to_go_one_link_in_some_is_taken_from_the_top_of_the_host() -> None:
     strategy = make()
     assert [url for url, score in look_around(strategy).items() if score == 1.0] == kids("x", 6)[5:]
     assert [url for url, link in waiting(strategy).items() if link.turn] == kids("x", 6)[5:]
@@ -446,6 +486,16 @@ def test_while_nothing_tells_where_to_go_one_link_in_some_is_taken_breadth_first
     for url in (kids("x", 6)[5], *kids("y0", 2), *kids("y1", 2)):
         found = turn(strategy, page(url, [], BAD, HOME))
     assert found["http://a.example/people"] == 1.0  # the seed's last link comes before those of pages behind it
+
+
+def test_a_crawl_that_starts_deep_looks_around_at_the_top_of_the_host_once_it_knows_it() -> None:
+    db = CrawlDb(":memory:").open()
+    strategy, deep = make(db, explore=1), "http://a.example/people/ann/notes/1.html"
+    turn(strategy, page(deep, [*kids("people/ann/notes", 5), HOME]))
+    assert turn(strategy, page(HOME, kids("top", 2), BAD, deep))[kids("top", 1)[0]] == 1.0
+    restarted = make(db, explore=1)
+    restarted.load(strategy.save())
+    assert next_turn(restarted) == next_turn(strategy) == kids("top", 2)[1]
 
 
 def test_nobody_looks_around_while_a_list_brings_something_or_where_it_is_not_wanted() -> None:
@@ -473,10 +523,10 @@ def test_whose_turn_it_is_survives_a_restart_and_is_told() -> None:
     restarted.load(msgspec.json.decode(db.get("state:strategy")))
     assert worth(restarted, url) == 1.0
     assert next_turn(restarted) == next_turn(strategy) != url
-    assert told(db, url, 1.0, fetched=False).because.startswith("it is its turn")
+    assert told(db, url, 1.0, fetched=False).because.startswith("the crawl is exploring")
     turn(strategy, page(url, [], BAD, HOME, score=1.0))
     strategy.save()
-    assert told(db, url, 1.0).because.startswith("it is its turn")
+    assert told(db, url, 1.0).because.startswith("the crawl is exploring")
     assert not told(db, url, 1.0).parts  # no evidence made this score
 
 
@@ -700,6 +750,9 @@ def test_what_another_version_knew_is_named() -> None:
     turn(strategy, page(HOME, kids("x", 3)))
     turn(strategy, page(kids("x", 3)[0], [], GOOD, HOME))
     state = strategy.save()
+    older = {name: value for name, value in state.items() if name != "version"}  # counts in notes of their own
+    with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):
+        make(db).load(older)
     state["weights"]["values"].pop()
     db.keep("learned whys 000000009", NUMBERS[kids("x", 3)[0]].to_bytes(4, "little") + b"other")
     db.put("state:strategy", msgspec.json.encode(state).decode())
@@ -724,3 +777,22 @@ def test_a_url_made_to_share_the_hash_of_another_does_not_hide_it(monkeypatch: p
     restarted.load(msgspec.json.decode(db.get("state:strategy")))
     assert not Waiting(restarted, victim).twin
     assert worth(restarted, victim) == worth(strategy, victim) > 0.001
+
+
+def test_what_a_shard_has_learned_moves_another_in_the_same_way() -> None:
+    one, other, fresh = make(), make(), make()
+    one.share()
+    other.share()
+    targets = [f"http://b.example/{number}" for number in range(40)]
+    turn(one, page(HOME, targets, words=["course" if number % 2 else "news" for number in range(40)]))
+    for number, target in enumerate(targets):
+        turn(one, page(target, [], GOOD if number % 2 else BAD, HOME))
+        lesson = one.lesson()
+        if lesson:
+            other.study(msgspec.msgpack.decode(msgspec.msgpack.encode(lesson)))
+    assert (one.lesson(), other.lesson()) == ({}, {}), "what came from others is not passed on"
+    assert (other.total_.good, other.total_.tried) == (one.total_.good, one.total_.tried)
+    assert other.weights_.save() == one.weights_.save() != fresh.weights_.save()
+    later = page("http://c.example/", ["http://c.example/a", "http://c.example/b"], words=["course", "news"])
+    course, news = turn(other, later).values()
+    assert course > news

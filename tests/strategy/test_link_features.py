@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lycosa.strategy.link_features import MEMORY, MOST_KEYS, Scale, Surpluses, Tally
 from lycosa.strategy.links import Names
-from lycosa.strategy.url_features import MOST_WORDS, folder_of, marks_of, twins, words_of
+from lycosa.strategy.url_features import MOST_WORDS, folder_of, levels_down, marks_of, twins, words_of
 from lycosa.types import Link, Page
 
 
@@ -85,12 +85,37 @@ def test_addresses_of_different_kinds(one: str, other: str) -> None:
     assert marks_of(one)[1] != marks_of(other)[1]
 
 
+@pytest.mark.parametrize(
+    ("url", "levels"),
+    [
+        ("http://a.example/", 0),
+        ("http://a.example/index.html", 0),
+        ("http://a.example/?page=2", 1),
+        ("http://a.example/docs/", 1),
+        ("http://a.example/docs", 1),
+        ("http://a.example/docs/people.html", 2),
+        ("http://a.example/~ann/papers/Index.html", 2),
+        ("http://a.example/show?id=1/2/3", 2),
+    ],
+)
+def test_how_far_an_address_is_below_the_root_of_its_host(url: str, levels: int) -> None:
+    assert levels_down(url) == levels
+
+
 def test_words_come_from_anchor_and_address() -> None:
     page = Page(words=["see", "the", "courses", "of", "ann", "here"])
     link = Link("http://a.example/~ann/Courses/cs101.html?x=1", "", "The Courses of Ann", 1, 1, 5)
     judged, counted = words_of(link, page)
     assert judged == ["the", "courses", "of", "ann", "~", "ann", "courses", "cs", "html"]
-    assert counted == ("“cours”", "“ann”", "/~", "/ann", "/courses", "/cs", "/html")
+    assert counted == ["“cours”", "“ann”", "/~", "/ann", "/courses", "/cs", "/html"]
+
+
+def test_a_word_is_counted_once() -> None:
+    link = Link("http://a.example/art/art/of/art.html", "", "Art and arts")
+    assert words_of(link, Page()) == (
+        ["art", "and", "arts", "art", "art", "of", "art", "html"],
+        ["“art”", "/art", "/of", "/html"],
+    )
 
 
 def test_no_link_has_many_words() -> None:
@@ -98,13 +123,13 @@ def test_no_link_has_many_words() -> None:
     judged, counted = words_of(link, Page())
     assert len(judged) <= 2 * MOST_WORDS
     assert len(counted) <= MOST_WORDS
-    assert words_of(Link("http://a.example/"), Page()) == ([], ())
+    assert words_of(Link("http://a.example/"), Page()) == ([], [])
 
 
 def test_an_image_has_a_label_for_an_anchor() -> None:
     assert words_of(Link("http://a.example/", "", "Our Courses"), Page(words=["else"])) == (
         ["our", "courses"],
-        ("“cours”",),
+        ["“cours”"],
     )
 
 
@@ -177,7 +202,8 @@ def test_the_kind_of_an_address_is_remembered_by_all_that_tells_it(parts: list[s
     url = f"http://h/{''.join(parts)}"
     names = Names()
     for _ in range(2):
-        assert tuple(names.all[number] for number in names.marks(url)) == marks_of(url)
+        (marks,) = names.marks([url])
+        assert tuple(names.all[number] for number in marks) == marks_of(url)
 
 
 @pytest.mark.parametrize(

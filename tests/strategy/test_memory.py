@@ -10,7 +10,7 @@ from lycosa import urls
 from lycosa.store.db import CrawlDb
 from lycosa.strategy.kept import PageNote
 from lycosa.strategy.links import SOURCES
-from lycosa.strategy.memory import Candidate, Memory
+from lycosa.strategy.memory import Candidates, Memory
 from lycosa.strategy.sources import Source
 from lycosa.types import Link
 
@@ -29,26 +29,27 @@ class Frontier(dict[str, int]):
 
 def ready(frontier: Frontier) -> Memory:
     memory = Memory()
-    memory.links.number_of = frontier.number
+    memory.links.connect(frontier.number)
     return memory
 
 
 def add_page(memory: Memory, frontier: Frontier, db: CrawlDb, found: list[str], chance: random.Random) -> None:
     """A turn as the strategy does it: find links, let the frontier see them, settle."""
-    candidates: list[Candidate] = []
-    told = []
+    links, spots, rows, words, told = [], [], [], [], []
     for at, url in enumerate(found):
         row = memory.links.find(url)
         if row and memory.links.counts[row] >= SOURCES:
             told.append(row)
             continue
-        words = [memory.names[f"/{chance.randrange(30)}"] for _ in range(chance.randrange(5))]
-        candidates.append((Link(url, depth=2), at // 5, row, [], words))
+        links.append(Link(url, depth=2))
+        spots.append(at // 5)
+        rows.append(row)
+        words.append([memory.names[f"/{chance.randrange(30)}"] for _ in range(chance.randrange(5))])
     number = len(memory.sources)
     source = Source(number, chance.random(), chance.choice(["", "course"]), 1, 0.1, 1.0)
-    memory.add_page(source, number, memory.up)
-    columns = {name: [chance.random() for _ in candidates] for name in ("contexts", "owns", "elsewheres", "values")}
-    memory.add_links(source, memory.finds(candidates, {**columns}), told)
+    memory.add_page(source, f"http://a/{number}", memory.up)
+    columns = {name: [chance.random() for _ in links] for name in ("contexts", "owns", "elsewheres", "values")}
+    memory.add_links(source, memory.finds(Candidates(links, spots, rows, words), {**columns}), told)
     frontier.push(found)
     memory.settle(db)
 

@@ -1,4 +1,4 @@
-"""The ontology strategy: hard focus, and link analysis that chooses what is asked next."""
+"""The ontology strategy: hard focus, and link analysis that chooses what is fetched next."""
 
 import asyncio
 import threading
@@ -230,7 +230,7 @@ ALL = {"http://a/S", *MANY["http://a/S"], "http://h1/Z", "http://h1/Y", *(f"http
 async def test_what_was_not_chosen_is_held_back_while_chosen_hosts_rest(delay_s: float) -> None:
     visits = await visited(OntologyStrategy(minimum=2, top=4, per_host=2), delay_s, workers=8)
     assert {visit.reply.link.url for visit in visits} == ALL
-    assert min(visit.score for visit in visits[1:]) >= 1, "only what was chosen is asked"
+    assert min(visit.score for visit in visits[1:]) >= 1, "only what was chosen is fetched"
 
 
 async def test_if_nothing_is_held_back_free_hosts_are_asked_at_once() -> None:

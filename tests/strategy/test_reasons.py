@@ -23,14 +23,15 @@ def weighed(*evidence: float) -> Weighed:
 
 
 class Kept:
-    """Two links of three pages, and what is told of them."""
+    """Two links of three pages, and what is known about them."""
 
     def __init__(self) -> None:
         self.links = Links()
-        self.links.number_of = {"http://a/": 1, "http://b/": 600}.__getitem__
+        self.links.connect({"http://a/": 1, "http://b/": 600}.__getitem__)
         self.rows = [self._add(url) for url in ("http://a/", "http://b/")]
         self.reasons = Reasons(self.links)
-        self.reasons.db = self.db = CrawlDb(":memory:").open()
+        self.db = CrawlDb(":memory:").open()
+        self.reasons.connect(self.db)
 
     def _add(self, url: str) -> int:
         finds = Finds([url], [0], {name: [0] for name in CODES})
@@ -41,7 +42,7 @@ class Kept:
         return row
 
     def take(self, which: int, score: float) -> Explanation:
-        """What is told of a link that was taken with this score."""
+        """The explanation of a link that was fetched with this score."""
         entry = self.reasons.take(self.rows[which], score)
         self.db.keep("learned whys 0", entry)
         return explain(self._scored(which, score, fetched=True), self.db)
@@ -114,8 +115,8 @@ def test_scores_that_no_evidence_made() -> None:
     kept = Kept()
     kept.reasons.keep([kept.rows[0]], [0], [None])
     kept.reasons.write()
-    assert kept.waits(0, 1.0).because.startswith("it is its turn")
-    assert kept.take(0, 1.0).because.startswith("it is its turn")
+    assert kept.waits(0, 1.0).because.startswith("the crawl is exploring")
+    assert kept.take(0, 1.0).because.startswith("the crawl is exploring")
     assert kept.waits(1, 0.004).because.startswith("it is held back")
     assert kept.take(1, 0.004).because.startswith("nothing better was left")
     assert kept.take(1, 1.0).because == "a sitemap, a search or a link that was redirected to it gave it this score"

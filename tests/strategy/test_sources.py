@@ -1,4 +1,4 @@
-"""Pages whose links wait: what those that were tried brought, and which come next breadth-first."""
+"""Pages whose links wait: what those that were tried brought, and which are explored next."""
 
 from array import array
 from math import log
@@ -52,14 +52,15 @@ def test_links_that_wait_are_counted_by_the_kind_of_address() -> None:
     assert (list(source.kids), source.waiting) == ([2], {OTHER: 1})
 
 
-def test_the_first_page_with_the_fewest_clicks_has_its_turn_first_and_each_link_once() -> None:
-    a, b, c, twin = 1, 2, 3, 4
-    turns, twins = array("B", bytes(5)), array("B", bytes(5))
+def test_the_page_nearest_to_the_root_then_to_the_seed_has_its_turn_first_and_each_link_once() -> None:
+    a, b, c, twin, far = 1, 2, 3, 4, 5
+    turns, twins = array("B", bytes(6)), array("B", bytes(6))
     twins[twin] = 1
     levels = Levels()
-    for number, (depth, rows) in enumerate(((2, [c]), (1, [b, twin]), (1, [a]))):
+    for number, (level, clicks, rows) in enumerate(((2, 0, [c]), (1, 3, [far]), (1, 2, [b, twin]), (1, 2, [a]))):
         source = make(number)
+        source.level = level
         for row in rows:
             source.add(row, PLACE)
-        levels.add(source, depth)
-    assert [levels.turn(turns, twins) for _ in range(5)] == [b, a, c, 0, 0]
+        levels.add(source, clicks)
+    assert [levels.turn(turns, twins) for _ in range(6)] == [b, a, far, c, 0, 0]

@@ -9,7 +9,7 @@ from typing import Any
 from lycosa import config
 from lycosa.api.written import overrides
 from lycosa.build import Parts
-from lycosa.run import lock
+from lycosa.locking import lock
 from lycosa.session import Session, naming_state
 from lycosa.shards import layout
 from lycosa.shards.fleet import Fleet
@@ -37,12 +37,12 @@ async def crawl(folder: Path, plan: Plan, watch: Watch = None, live: "Live | Non
     found, shards = source.path.parent, layout.wanted_shards(settings)
     if live and (shards > 1 or layout.homes(found)):
         raise BadInput(f"{folder}: visits can be followed only in a crawl of one shard: set run.shards = 1")
-    if shards > 1 or settings.run.cluster:
-        layout.check(settings, source)
+    layout.check(settings, source)
     with lock(found, may_be_away=True), naming_state(folder), source.placing():
         bring_home(found)
         layout.arrange(found, shards)
         if shards > 1:
+            layout.hold_out(found, settings, source)
             with away(found, settings) as sites:
                 fleet = Fleet(found, settings, plan.overrides, sites)
                 return await fleet.run(plan.seeds, watch or (lambda summary: None), plan.retry_failed, signals=False)

@@ -15,7 +15,7 @@ from lycosa.pages import stored_text
 from lycosa.store.db import CrawlDb
 from lycosa.store.replies import stored_replies
 from lycosa.store.results import Wanted, link_rows
-from lycosa.store.warc import MAX_BODY_BYTES, read_record, to_response
+from lycosa.store.warc_reader import MAX_BODY_BYTES, read_record, to_response
 from lycosa.types import BadInput, Link, Page, Reply, Verdict, Visit
 
 if TYPE_CHECKING:
@@ -48,9 +48,12 @@ def visits(folder: Path) -> Iterator[Visit]:
     """Every visit as it was made, with its body from the WARC and its page parsed again."""
     settings, _ = config.load(folder)
     parsers = build.make_parsers(settings)
-    with opened(folder) as db:
-        rows = page_rows(db, page_columns(_SEEN), Wanted(errors=True), lambda warc, offset: "")
-        for stored, row in zip(stored_replies(db, "visits", folder / "warc", MAX_BODY_BYTES), rows, strict=True):
+    with (
+        opened(folder) as db,
+        closing(page_rows(db, page_columns(_SEEN), Wanted(errors=True), lambda warc, offset: "")) as rows,
+        closing(stored_replies(db, "visits", folder / "warc", MAX_BODY_BYTES)) as replies,
+    ):
+        for stored, row in zip(replies, rows, strict=True):
             seen = dict(zip(_SEEN, row, strict=True))
             reply = replace(stored.reply, error=seen["error"], detail=seen["detail"])
             is_page = reply.body and not reply.error and not seen["duplicate_of"]

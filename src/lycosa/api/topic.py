@@ -44,6 +44,10 @@ class Topic:
         topic._topic, topic._ready = topics.load(Path(path)), False
         return topic
 
+    def __repr__(self) -> str:
+        options = {name: value for name, value in self._topic.settings.topic.items() if name != "kind"}
+        return f"Topic({', '.join([repr(self.kind), *(f'{name}={value!r}' for name, value in options.items())])})"
+
     @property
     def kind(self) -> str:
         return self._topic.kind

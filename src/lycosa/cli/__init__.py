@@ -14,9 +14,8 @@ import typer
 
 from lycosa import __version__
 from lycosa.cli import control, export, folder
-from lycosa.cli.errors import explain
+from lycosa.cli.errors import exit_code, explain
 from lycosa.cli.verbose import VERBOSE, be_verbose
-from lycosa.errors import LycosaError
 from lycosa.output.terminal import guard_terminal
 from lycosa.parse.memory import keep_memory
 
@@ -61,7 +60,7 @@ def mount_the_rest() -> typer.Typer:
     from lycosa.cli.rules import rules
 
     app.command("again")(again)
-    app.command("find")(find)
+    app.command("find", context_settings={"ignore_unknown_options": True})(find)  # for -without
     app.command("label")(label)
     app.command("console")(console)
     app.command("report")(report)
@@ -109,4 +108,4 @@ def main() -> None:
         if not (line := explain(error, sys.argv[1:])):
             raise
         print(f"lycosa: {' '.join(line.split())}", file=sys.stderr)
-        sys.exit(error.exit_code if isinstance(error, LycosaError) else 2)
+        sys.exit(exit_code(error, sys.argv[1:]))

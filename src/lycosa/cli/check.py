@@ -8,8 +8,8 @@ import typer
 
 from lycosa import config
 from lycosa.cli.folder import Dir
+from lycosa.locking import lock
 from lycosa.parse import content_digest
-from lycosa.run import lock
 from lycosa.shards.layout import homes
 from lycosa.store import check as store
 from lycosa.store.db import CrawlDb
@@ -29,9 +29,10 @@ def check(
     """Read the whole WARC and compare it with crawl.db; exit code 1 if anything is missing or damaged."""
     config.load(directory)
     found = [_check(home) for home in homes(directory) or [directory]]
-    problems = [problem for one in found for problem in one.problems]
+    problems = [*dict.fromkeys(problem for one in found for problem in one.problems)]
     _print(problems, None if all_ else _MOST_LINES)
-    visits, records = sum(one.visits for one in found), sum(one.records for one in found)
+    visits = sum(one.visits for one in found)
+    records = sum({path: count for one in found for path, count in one.records.items()}.values())  # shards share files
     typer.echo(f"{visits:,} visits, {records:,} records: " + (_count(len(problems)) if problems else "no problems"))
     if problems:
         raise typer.Exit(1)
@@ -51,7 +52,7 @@ def repair(
         for home in homes(directory) or [directory]:
             found = _check(home)
             if any(problem.startswith("crawl.db: ") for problem in found.problems):
-                raise BadInput(f"{home / 'crawl.db'}: is damaged; {_from_warc(home)}")
+                raise BadInput(f"{home / 'crawl.db'}: is damaged; {_from_warc(directory)}")
             with closing(CrawlDb(home / "crawl.db").open()) as db:
                 store.repair(db, found, WarcWriter(home / "warc"), not keep_visits)
             problems += found.problems
@@ -73,8 +74,8 @@ def _check(directory: Path) -> store.Findings:
 
 def _from_warc(directory: Path) -> str:
     return (
-        f"crawl the recording into a new folder: run `lycosa lab serve {directory / 'warc'}`, then `lycosa crawl`"
-        " with the --proxy it prints"
+        f"crawl the recording into a new folder: run `lycosa lab serve {directory}`, then `lycosa crawl` with the"
+        " --proxy it prints"
     )
 
 

@@ -17,14 +17,16 @@ Folders = Annotated[
         show_default=False,
     ),
 ]
-Host = Annotated[str, typer.Option(help="The address to listen on. Others than loopback need a password.")]
+Host = Annotated[str, typer.Option(help="The address to listen on. Any but a loopback address needs a password.")]
 Port = Annotated[int, typer.Option(help="0: any free port.", min=0, max=65_535)]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Show everything, but let nobody change anything.")]
 Password = Annotated[
-    str, typer.Option(envvar="LYCOSA_CONSOLE_PASSWORD", help="Log in with this password, not by the start address.")
+    str,
+    typer.Option(envvar="LYCOSA_CONSOLE_PASSWORD", help="Log in with this password instead of the printed address."),
 ]
 Names = Annotated[
-    list[str] | None, typer.Option("--name", metavar="HOST", help="A further host name to answer to; may be repeated.")
+    list[str] | None,
+    typer.Option("--name", metavar="HOST", help="An additional host name to answer to; may be repeated."),
 ]
 
 

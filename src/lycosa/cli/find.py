@@ -34,6 +34,8 @@ def find(  # noqa: PLR0913 - the arguments are the command line's options
     is new. Near duplicates are shown as one result."""
     config.load(directory)  # reports what is wrong if this is not a crawl folder
     CrawlDb(directory / "crawl.db", readonly=True).open().close()
+    if option := next((word for word in words if word.startswith("--")), ""):  # -without is a word, --with is not
+        raise BadInput(f"{option}: there is no such option")
     asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
     wanted = Wanted(asked, host.lower(), label, "", _time(since, "--since"), _time(until, "--until"))
     try:

@@ -32,7 +32,7 @@ from lycosa.store import orders
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import relevance_order
 from lycosa.strategy import learned_report
-from lycosa.types import BadInput, Stateful
+from lycosa.types import BadInput, Reports, Stateful
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl folder.", show_default=False)]
 Cluster = Annotated[
@@ -77,7 +77,7 @@ def crawl(  # noqa: PLR0913 - the arguments are the command line's options
     verbose: Annotated[bool, VERBOSE] = False,
     json: Json = False,
 ) -> None:
-    """Start or continue a crawl; failed seeds are tried again. The exit code is 1 without pages or answering hosts."""
+    """Start or continue a crawl; failed seeds are retried. The exit code is 1 if it has no pages or no host answers."""
     for text in seed or []:
         if not urls.from_person(text):
             raise BadInput(f"--seed {text}: not a web URL; write http://host/path")
@@ -146,7 +146,7 @@ def complete_report(db: CrawlDb, top: int = 10) -> Report:
 
 def _learned(db: CrawlDb, kind: str) -> dict[str, dict[str, float]]:
     kinds = build.strategies()
-    if kind not in kinds or not hasattr(kinds[kind], "learned"):
+    if kind not in kinds or not issubclass(kinds[kind], Reports):
         return {}
     strategy = remade(kind, *config.load(Path(db.path).parent))
     with kinds.blaming(kind, "learned"):

@@ -1,7 +1,6 @@
 """Commands of the lab: inspect a web, turn a crawl into a web, serve a web, compare strategies."""
 
 import asyncio
-import signal
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from lycosa.mining import from_recordings
 from lycosa.output import terminal
 from lycosa.output.progress import LINE_EVERY_S
 from lycosa.pages import read_pages
+from lycosa.process import on_signals
 from lycosa.strategy.rule_base import RuleBase
 from lycosa.types import BadInput
 
@@ -146,12 +146,11 @@ class Log:
 async def _serve(server: Server, addresses: int) -> None:
     """Serve until interrupted."""
     enough = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, enough.set)
-    async with server:
-        proxy = f"http://127.0.0.1:{server.port}"
-        typer.echo(f"serving {addresses:,} URLs at the proxy {proxy}: lycosa crawl DIR --proxy {proxy}")
-        await enough.wait()
+    with on_signals(enough.set):
+        async with server:
+            proxy = f"http://127.0.0.1:{server.port}"
+            typer.echo(f"serving {addresses:,} URLs at the proxy {proxy}: lycosa crawl DIR --proxy {proxy}")
+            await enough.wait()
 
 
 @app.command()

@@ -51,7 +51,7 @@ def label(
         Path | None, typer.Option(metavar="FILE", help="Write all labels to a .tsv or .jsonl file instead.")
     ] = None,
 ) -> None:
-    """Say of fetched pages whether they are on topic: the judge learns from it, also while the crawl runs.
+    """Label fetched pages as on topic or not: the judge learns from it, even while the crawl runs.
 
     Half of the pages are those the judge is least certain of, a quarter the best, a quarter drawn at random from the
     relevant ones. Answers are kept for good, one key each: y, n, s (skip), u (undo), q (quit).
@@ -138,7 +138,8 @@ class Asking:
         about = f", {page.label}" if page.label else ""
         said = f"{'on topic' if page.on_topic else 'off topic'}, relevance {page.relevance:.3f}{about}"
         why = ", ".join(f"{name} {weight:+.2f}" for name, weight in [*page.why.items()][:_REASONS])
-        say.print(Text(terminal.printable(f"the judge says {said}{f' ({why})' if why else ''}")), soft_wrap=True)
+        told = Text(terminal.printable(f"the judge says {said}{f' ({why})' if why else ''}"))
+        say.print(told, soft_wrap=not say.is_terminal)
         self._show_text(stored_page(self._directory, self._settings, page))
 
     def _show_text(self, page: Page) -> None:

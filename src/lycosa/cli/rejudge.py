@@ -6,9 +6,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lycosa.cli.folder import Dir
+from lycosa.locking import lock
 from lycosa.output import terminal
 from lycosa.rejudge import Report, rejudge_folder
-from lycosa.run import lock
 from lycosa.shards.layout import has_learned, homes, unite
 
 

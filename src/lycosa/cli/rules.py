@@ -17,6 +17,7 @@ from rich.text import Text
 from lycosa import build, config
 from lycosa.clock import WallClock
 from lycosa.judge.corpus import ReadPages
+from lycosa.judge.training import Learner
 from lycosa.mining import MOST_PAGES, Mine, waves
 from lycosa.output import terminal
 from lycosa.output.rules_picture import draw_rules
@@ -134,7 +135,7 @@ def _load(path: Path) -> Topic:
     if not settings.topic:
         raise source.blame("topic", "this section is needed: say what to look for")
     judge = build.make("topic", build.judges(), settings.topic, source)
-    if not hasattr(judge, "targets"):
+    if not isinstance(judge, Learner):
         raise source.blame("topic.kind", "rules are mined from classes: use a topic that has some, such as a taxonomy")
     ours = settings.strategy.get("kind") == "rules"
     options = build.make("strategy", {"rules": Rules}, settings.strategy if ours else {"kind": "rules"}, source)

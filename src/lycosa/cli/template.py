@@ -37,8 +37,8 @@ relevant = 0
 seconds = 0
 recall = 0.0                           # 0.8: stop when about that share of the relevant pages has been found
 
-[recall]                               # how much has been found? known pages that the crawl is not told of tell best
-known = []                             # URLs on topic that you know, or the name of a file; a fifth is set aside
+[recall]                               # how much has been found? best measured with pages that you know
+known = []                             # their URLs, or the name of a file; a fifth of them is withheld from the crawl
 
 [store]
 warc = true                            # keep every reply in warc/

@@ -8,8 +8,8 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+from lycosa.errors import TooCostly
 from lycosa.parse.charset import to_utf8
-from lycosa.types import TooCostly
 
 _REMOVED = (
     "script, noscript, template, link, meta, base, iframe, frame, frameset, object, embed, applet, video, audio,"

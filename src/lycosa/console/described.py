@@ -35,9 +35,9 @@ def described(form: Mapping[str, str], draft: Draft) -> Described:
     problems: list[str] = []
     seeds = lines(form, "seeds")
     wrong = [one for one in seeds if not urls.from_person(one)]
-    problems += [f"seeds: {one[:80]} is not a web address; write https://host/path" for one in wrong[:3]]
+    problems += [f"seeds: {one[:80]} is not a web URL; write https://host/path" for one in wrong[:3]]
     if not seeds:
-        problems.append("seeds: name at least one address to start from")
+        problems.append("seeds: name at least one URL to start from")
     topic, missing = _topic(form, draft)
     sections: dict[str, Any] = {"seeds": seeds, "topic": topic}
     for name, make in (("scope", _scope), ("fetch", _fetch), ("limits", _limits), ("search", _search)):
@@ -89,7 +89,7 @@ def _examples(draft: Draft) -> tuple[dict[str, Any], list[str]]:
     if off_topic:
         missing = [] if on_topic else ["topic: choose some pages that are on topic, too"]
         return {"kind": "examples", "examples": "examples", "target": ["positive"]}, missing
-    missing = [] if len(on_topic) > 1 else ["topic: choose at least two example pages, better ten"]
+    missing = [] if len(on_topic) > 1 else ["topic: choose at least two example pages, preferably ten"]
     return {"kind": "tids", "examples": "examples/positive"}, missing
 
 

@@ -92,7 +92,7 @@ class Draft:
             shutil.move(path, folder / path.name)
 
     def close(self) -> None:
-        """Samples that are being fetched are given up after the page that is on its way, whether it comes or not."""
+        """Stop fetching samples after the request in flight, and delete the files."""
         self._sampled += 1
         if self._thread:
             self._thread.join(_CLOSE_S)

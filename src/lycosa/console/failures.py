@@ -29,13 +29,13 @@ MEANINGS = {
     "content-type": "it is not a web page",
     "parse": "the page could not be read",
     "parse-budget": "reading the page would take too long",
-    "judge": "the judge broke on this page",
+    "judge": "the judge failed on this page",
     "host-closed": "nothing more is fetched from its host",
     "out-of-scope": "a redirect led out of the scope",
     "excluded": "a redirect led to something excluded",
     "offline": "our own network was down",
     "disconnected": "the connection was lost",
-    "incomplete": "the connection was lost on the way",
+    "incomplete": "the connection was lost before the whole page had arrived",
     "private-address": "the host is on a private network",
 }
 

@@ -1,4 +1,4 @@
-"""What waits to be fetched, by host: put a host or a pattern first or last, or exclude it."""
+"""The queued URLs, by host: put a host or a pattern first or last, or exclude it."""
 
 from contextlib import closing
 from functools import partial
@@ -55,14 +55,14 @@ class Hosts(Struct):
 
 
 class What(Struct):
-    """A host, or a regular expression that is searched in whole addresses."""
+    """A host, or a regular expression that is searched in whole URLs."""
 
     host: str = ""
     pattern: str = ""
 
 
 class Change(What):
-    """What to do with the URLs that wait there."""
+    """What to do with the URLs queued there."""
 
     order: str = "usual"  # one of ORDERS
 
@@ -186,9 +186,9 @@ routes: list[BaseRoute] = [
     Route("/crawls/{name}/frontier/queued", show_queued, name="frontier-queued"),
     Route("/crawls/{name}/frontier/count", show_count, name="frontier-count"),
     Route("/crawls/{name}/frontier/change", take_change, methods=["POST"], name="frontier-change"),
-    ApiRoute("GET", "/api/crawls/{name}/frontier", list_hosts, "What waits, by host.", query=QUERY),
+    ApiRoute("GET", "/api/crawls/{name}/frontier", list_hosts, "The queued URLs, by host.", query=QUERY),
     ApiRoute(
-        "GET", "/api/crawls/{name}/frontier/queued", list_queued, "The best URLs that wait at a host.", query=_NAMED[:1]
+        "GET", "/api/crawls/{name}/frontier/queued", list_queued, "The best URLs queued at a host.", query=_NAMED[:1]
     ),
     ApiRoute("GET", "/api/crawls/{name}/frontier/count", count, _COUNT, query=_NAMED),
     ApiRoute("POST", "/api/crawls/{name}/frontier", change, "Put URLs first or last, or exclude them.", body=Change),

@@ -30,7 +30,7 @@ class Job:
         return self.process.poll() is not None
 
     def close(self) -> None:
-        """Let go of it: the process goes on, and is nobody's child once we have ended."""
+        """Forget the process without ending it: it continues after the console has exited."""
         self._output.close()
         self.process.returncode = self.process.poll() or 0  # or else Python complains about a process that still runs
 

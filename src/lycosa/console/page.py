@@ -19,7 +19,7 @@ from lycosa.output.why import Step, read_path
 from lycosa.store.browse import LinkRow, PageDetail, linked, page_detail
 from lycosa.store.db import CrawlDb
 from lycosa.store.labels import Candidate, answers
-from lycosa.store.warc import read_record, to_response
+from lycosa.store.warc_reader import read_record, to_response
 from lycosa.types import BadInput, Page
 
 COPY_KINDS = ("text/html", "application/xhtml+xml", "text/plain")  # other types are not shown as a copy
@@ -127,6 +127,6 @@ routes: list[BaseRoute] = [
         "GET",
         "/api/crawls/{name}/pages/{n:int}/surroundings",
         surroundings,
-        "The way from a seed to a page; its links.",
+        "The path from a seed to a page; its links.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""The table of pages: filter, sort, search in titles and addresses, see what is new."""
+"""The table of pages: filter, sort, search in titles and URLs, see what is new."""
 
 from functools import partial
 
@@ -16,12 +16,12 @@ SORTS = ("time", "relevance", "title", "host")
 SIZE, MOST = 50, 500  # rows at a time
 _TOP = 30  # classes offered as filters
 QUERY = (
-    Query("text", "words that the title or the address must contain"),
+    Query("text", "words that the title or the URL must contain"),
     Query("host", "only pages of this host"),
     Query("label", "only pages of this class"),
     Query("verdict", "relevant or other"),
     Query("given", "what a person said: yes, no, or none"),
-    Query("concept", "only pages for which this concept or word spoke"),
+    Query("concept", "only pages with this concept or word among the reasons"),
     Query("since", "fetched since: hour, day, week (ago), a date, or seconds since the epoch"),
     Query("sort", "time, relevance, title or host"),
     Query("way", "reverse, for the opposite order"),

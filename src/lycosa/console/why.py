@@ -1,4 +1,4 @@
-"""Why a page was fetched or a link still waits: one sentence, the evidence as bars, the way from the seed."""
+"""Why a page was fetched or a link is still queued: one sentence, the evidence as bars, the path from a seed."""
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -15,7 +15,7 @@ from lycosa.output.waits import waits_for
 from lycosa.output.why import Step, read_path, sentence
 from lycosa.types import BadInput
 
-URL = (Query("url", "an address that the crawl knows"),)
+URL = (Query("url", "a URL that the crawl knows"),)
 
 
 class WhyView(Struct):
@@ -53,7 +53,7 @@ def view_place(request: Request) -> Place:
 
 def _url(request: Request) -> str:
     if not (url := asked.text(request.query_params, "url")):
-        raise BadInput("url: name an address that the crawl knows")
+        raise BadInput("url: name a URL that the crawl knows")
     return url
 
 
@@ -75,6 +75,6 @@ def show_place(request: Request) -> Response:
 routes: list[BaseRoute] = [
     Route("/crawls/{name}/why", show_why, name="why"),
     Route("/crawls/{name}/why/place", show_place, name="why-place"),
-    ApiRoute("GET", "/api/crawls/{name}/why", view_why, "Why a URL was fetched or still waits.", query=URL),
+    ApiRoute("GET", "/api/crawls/{name}/why", view_why, "Why a URL was fetched or is still queued.", query=URL),
     ApiRoute("GET", "/api/crawls/{name}/why/place", view_place, "What a queued URL waits for.", query=URL),
 ]

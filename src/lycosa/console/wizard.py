@@ -89,14 +89,14 @@ async def files(request: Request) -> Response:
 
 
 async def example_urls(request: Request) -> Response:
-    """Fetch example pages by their addresses."""
+    """Fetch example pages by their URLs."""
     form = await _form(request)
 
     def fetch() -> Response:
         draft = _draft(request, form)
         urls = lines(form, "example_urls")[:_MOST_URLS]
         if not urls:
-            raise BadInput("name the addresses of some example pages")
+            raise BadInput("name the URLs of some example pages")
         before = len(draft.files("positive"))
         for number, (url, body) in enumerate(sampling.bodies(urls, described(form, draft).sections.get("fetch", {}))):
             draft.keep("positive", f"{before + number:03d} {url.split('://')[-1].replace('/', '_')[:80]}.html", body)
@@ -112,7 +112,7 @@ async def propose(request: Request) -> Response:
     def ask() -> Response:
         found = described(form, _draft(request, form))
         if not (rules := found.sections.get("search")):
-            raise BadInput("name the address of a search engine first")
+            raise BadInput("name the URL of a search engine first")
         agent = found.sections.get("fetch", {}).get("user_agent", "Lycosa/0.1")
         seeds = sampling.propose_seeds(msgspec.convert(rules, Search), query_of(found.topic), agent)
         return render(request, "wizard_seeds.html", seeds=[*found.sections["seeds"], *seeds], found=len(seeds))

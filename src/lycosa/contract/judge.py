@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lycosa.contract.form import check_form, hand_over
 from lycosa.contract.samples import web
+from lycosa.judging import text_relevances
 from lycosa.loops import blocking
-from lycosa.types import Judge, Page, TextRelevance, Verdict, text_relevances
+from lycosa.types import Judge, Page, TextRelevance, Verdict
 
 
 @blocking

@@ -9,7 +9,7 @@ words are left.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from math import sqrt
 from typing import Any
 
@@ -168,9 +168,9 @@ class Drift:
 def frequent_words(page: Page) -> list[str]:
     """Return the most frequent words of a page: words rather than stems, since people will read them."""
     counts = Counter([*words(page.title), *page.words[:READ]])
-    ranked = sorted([word for word, count in counts.items() if count > 1], key=counts.__getitem__, reverse=True)
-    ranked += [word for word, count in counts.items() if count == 1]  # most: they need no sorting
-    return list(islice((word for word in ranked if len(word) > 2 and STEMS[word]), KEPT))
+    repeated = sorted([word for word, count in counts.items() if count > 1], key=counts.__getitem__, reverse=True)
+    once = (word for word, count in counts.items() if count == 1)  # most: they need no sorting, and few are looked at
+    return list(islice((word for word in chain(repeated, once) if len(word) > 2 and STEMS[word]), KEPT))
 
 
 def merged(sides: Sequence[Side]) -> Side:

@@ -100,6 +100,13 @@ class HeldOut:
             self.urls.pop(name, None)
             self.found.discard(name)
 
+    def study(self, found: Iterable[str], lost: Iterable[str]) -> None:
+        """Which of these pages other shards have found, or no longer count; by their names, as in `save`."""
+        for name in lost:
+            self.urls.pop(name, None)
+            self.found.discard(name)
+        self.found.update(self.urls.keys() & set(found))
+
     def interval(self, z: float = Z_95) -> Interval:
         return wilson(len(self.found), len(self.urls), z)
 

@@ -39,18 +39,46 @@ class Estimate:
         self._reached = ""
         self._range: Range | None = None  # the estimate ...
         self._estimated_at = 0  # ... when there were this many pages
+        self._untold: list[str | None] | None = (
+            None  # for another shard: the source of each page, or None if irrelevant
+        )
+        self._told: tuple[set[str], set[str]] = set(), set()  # the held-out pages it knows of, and those found
 
     def write(self, visit: Visit) -> None:
         self.held_out.write(visit)
         if not visit.is_distinct:
             return
-        self._curve.add(visit.verdict.on_topic)
-        if visit.verdict.on_topic and visit.reply.link.source:
-            self._lists.add(visit.reply.link.source, self._curve.pages)
+        source = visit.reply.link.source if visit.verdict.on_topic else None
+        self._count(source)
+        if self._untold is not None:
+            self._untold.append(source)
         if visit.page.words:  # visits read back from crawl.db have none
             self.drift.write(visit)
+
+    def _count(self, source: str | None) -> None:
+        """Count one more page: an irrelevant one, or where the link to it was found."""
+        self._curve.add(source is not None)
+        if source:
+            self._lists.add(source, self._curve.pages)
         if self.target and self._curve.pages >= self._next_check:
             self._check()
+
+    def share(self) -> None:
+        """One shard counts for the whole crawl; note what it must be told."""
+        self._untold = []
+        self._told = {*self.held_out.urls}, {*self.held_out.found}
+
+    def lesson(self) -> dict[str, Any]:
+        """What was counted here since the last lesson; empty if nothing."""
+        pages, self._untold = self._untold, []
+        before, self._told = self._told, ({*self.held_out.urls}, {*self.held_out.found})
+        found, lost = self._told[1] - before[1], before[0] - self._told[0]
+        return {"pages": pages, "found": sorted(found), "lost": sorted(lost)} if pages or found or lost else {}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        self.held_out.study(lesson["found"], lesson["lost"])
+        for source in lesson["pages"]:
+            self._count(source)
 
     def reached(self) -> str:
         """Return why the crawl may stop; empty while it should continue."""

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from yarl import URL
 
 from lycosa import config, urls
+from lycosa.decode import ACCEPTED, Incomplete, TooLarge, decode
 from lycosa.fetch.address import LocalNames, PrivateAddress, is_private_name, public_socket
-from lycosa.fetch.decode import ACCEPTED, Incomplete, TooLarge, decode
 from lycosa.fetch.pool import Pool, is_own_shortage, room
 from lycosa.outcomes import EXHAUSTED
 from lycosa.types import Exchange, Link, Reply
@@ -212,6 +212,8 @@ def _head(answer: aiohttp.ClientResponse) -> bytes:
 
 def _retry_after(text: str, now: float) -> float:
     """The seconds that a Retry-After header asks for, as a number or a date; 0 if it is invalid."""
+    if not text:
+        return 0.0
     if text.isascii() and text.isdigit():
         return float(text[:10])
     try:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from lycosa import outcomes, urls
 from lycosa.types import Clock, Link, Reply
 
-NO_ANSWER = "no host has answered for"  # how the reason begins for which a run ends that nobody answered
+NO_ANSWER = "no host has answered for"  # the reason for ending a run in which no host answers starts with this
 FIRST_PAUSE_S = 5.0  # before the network is tried again; doubled each time
 LONGEST_PAUSE_S = 300.0
 PATIENCE_S = 300.0  # how long a run waits for an answer while it cannot tell whose fault it is
@@ -34,7 +34,7 @@ _LONGEST_REST_S = 30.0  # of a host that failed while others get their try; the 
 _MOST_KEPT = 10  # hosts that answered last
 _MOST_TRIED = 5  # of them at once
 _LEAST_OTHERS = 2  # hosts beside the one that failed: with fewer there is nothing to compare with
-_SILENT = 3  # hosts that answered before, or requests at whoever accepts connections, that fail in a row in an outage
+_SILENT = 3  # failures in a row that count as an outage: of hosts that answered before, or on accepted connections
 _MOST_DOUBTS = 6  # tries, over five minutes, while connections are accepted, before the hosts are at fault after all
 
 
@@ -89,6 +89,10 @@ class Outage:
         """Tell it which URLs answered in earlier runs, the most recent last."""
         for url in addresses:
             self._keep(urls.host(url), url)
+
+    def answered(self) -> list[str]:
+        """URLs at which hosts answered last, the most recent last."""
+        return [*self._answered.values()]
 
     async def fetch(self, link: Link, accept: tuple[str, ...] = (), most: int = 0) -> Reply:
         await self._wait_for_network(urls.host(link.url))

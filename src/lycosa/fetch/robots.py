@@ -5,7 +5,7 @@ when the host is due, so a host never sees two requests at once or too close tog
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -45,7 +45,12 @@ class Robots:
         self._refuses = refuses  # why a URL may not be fetched; empty if it may
         self._rules: OrderedDict[str, Rules] = OrderedDict()
         self._memory_bytes = 0
+        self._is_elsewhere: Callable[[str], bool] = lambda url: False  # whether its host belongs to another shard
         self._moved: dict[str, tuple[str, int]] = {}  # origin to the new location of its robots.txt, and hops so far
+
+    def join(self, is_elsewhere: Callable[[str], bool], fetch: Callable[[str], Awaitable[Reply]]) -> None:
+        """Be part of one shard among several: `fetch` lets another fetch a robots.txt that has moved to its host."""
+        self._is_elsewhere, self._fetch_elsewhere = is_elsewhere, fetch
 
     async def fetch(self, lease: Lease) -> Reply | Deferred:
         link = lease.link
@@ -82,11 +87,28 @@ class Robots:
         if not target or self._refuses(target) != "host-closed":
             return None
         del self._moved[origin]
-        place = urls.origin(target)
-        known = stored_robots(self._db, place) if target == f"{place}/robots.txt" else None
-        if known and known.expires_at > self._now():
+        if known := self._stored(target):
             return self._learn(origin, *known)
         return self._learn(origin, _FORBIDDEN, "unreachable", self._now() + _SOON_S)
+
+    def _stored(self, url: str) -> StoredRobots | None:
+        """What is stored under this URL, if it is that of a robots.txt."""
+        origin = urls.origin(url)
+        known = stored_robots(self._db, origin) if url == f"{origin}/robots.txt" else None
+        return known if known and known.expires_at > self._now() else None
+
+    def recall(self, url: str) -> Reply | None:
+        """What fetching this robots.txt would result in, if that is known."""
+        if not (known := self._stored(url)):
+            return None
+        is_known = known.verdict == "rules"
+        return Reply(Link(url), url, 200 if is_known else 0, body=known.body, error="" if is_known else "timeout")
+
+    def note(self, url: str, reply: Reply) -> None:
+        """Remember the response to a request for a robots.txt, if it is final."""
+        origin = urls.origin(url)
+        if url == f"{origin}/robots.txt" and reply.status and not 300 <= reply.status < 400:
+            self._read(origin, reply)
 
     async def _ask(self, origin: str, url: str, link: Link) -> Reply | Deferred:
         """Use this lease for the robots.txt; the link itself is fetched later."""
@@ -94,7 +116,9 @@ class Robots:
         if isinstance(reply, Deferred):
             return _send(link, url, reply.reply)
         _, hops = self._moved.pop(origin, ("", 0))
-        target = urls.Base(url).join(reply.detail) if 300 <= reply.status < 400 and reply.detail else ""
+        target = _target(url, reply)
+        if target and hops < _MOST_HOPS and self._is_elsewhere(target):
+            return await self._ask_elsewhere(origin, target, hops + 1, link, reply)
         if target and hops < _MOST_HOPS:
             self._moved[origin] = target, hops + 1
             return _send(link, link.url if self._settle(origin) else target, replace(reply, error=""))
@@ -103,6 +127,18 @@ class Robots:
         rules = self._read(origin, reply)
         own = urls.host(url) == urls.host(link.url)  # its crawl-delay applies to its own host
         return _send(link, link.url, replace(reply, error="", crawl_delay_s=rules.crawl_delay_s if own else None))
+
+    async def _ask_elsewhere(self, origin: str, target: str, hops: int, link: Link, own: Reply) -> Reply | Deferred:
+        """Follow a robots.txt through other shards, until it is found or leads back. `own` is the last reply here."""
+        there = await self._fetch_elsewhere(target)
+        while (following := _target(target, there)) and hops < _MOST_HOPS:
+            target, hops = following, hops + 1
+            if not self._is_elsewhere(target):
+                self._moved[origin] = target, hops
+                return _send(link, link.url if self._settle(origin) else target, replace(own, error=""))
+            there = await self._fetch_elsewhere(target)
+        self._read(origin, there if there.status else replace(there, error="timeout"))
+        return _send(link, link.url, replace(own, error="", crawl_delay_s=None))
 
     def _read(self, origin: str, reply: Reply) -> Rules:
         if is_temporary(reply.error) or reply.error in GARBLED:
@@ -130,3 +166,8 @@ class Robots:
 def _send(link: Link, url: str, reply: Reply) -> Deferred:
     """Not yet: the link waits until the host of `url` is due."""
     return Deferred(replace(reply, link=link, url=url, status=0, exchanges=()), url)
+
+
+def _target(url: str, reply: Reply) -> str:
+    """Where a redirect leads; empty if it is none."""
+    return urls.Base(url).join(reply.detail) if 300 <= reply.status < 400 and reply.detail else ""

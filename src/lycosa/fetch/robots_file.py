@@ -50,8 +50,8 @@ class Rules:
 
 
 def sitemaps_of(origin: str, named: Iterable[str]) -> list[Link]:
-    """The sitemaps of its own site that a robots.txt names: it has no say about those of others. Their anchor tells for
-    which host each of them may speak, wherever it lies."""
+    """The sitemaps that a robots.txt names, as far as they are on its own site. Their anchor is the host that named
+    them: a sitemap may list its URLs, even if it is stored on another host of the site."""
     base, site = urls.Base(f"{origin}/"), urls.registered_domain(urls.hostname(f"{origin}/"))
     found = dict.fromkeys(base.join(text) if text.startswith("/") else urls.from_person(text) for text in named)
     own = [url for url in found if url and urls.registered_domain(urls.hostname(url)) == site]

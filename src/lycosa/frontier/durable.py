@@ -10,31 +10,28 @@ from __future__ import annotations  # before Python 3.12, array[int] is valid on
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
 
 from msgspec.structs import replace
 
 from lycosa import config, urls
-from lycosa.frontier.batch import Batch, Route, group
+from lycosa.frontier.batch import Route
 from lycosa.frontier.changes import Changes
+from lycosa.frontier.choice import Choice
 from lycosa.frontier.fetch_list import FetchList
 from lycosa.frontier.focus import chosen
-from lycosa.frontier.hosts import READY, Host, Hosts
+from lycosa.frontier.hosts import Host, Hosts
+from lycosa.frontier.intake import Intake
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.places import Places
-from lycosa.frontier.priority import LOWEST, rank_of
 from lycosa.frontier.rests import FULL, UNSAVED_S, Rests, least_rest_s
 from lycosa.frontier.scope import Scope
-from lycosa.frontier.status import Outlook, status_of
+from lycosa.frontier.status import Status, sentence_on
 from lycosa.frontier.table import LEASED, UrlTable
 from lycosa.frontier.view import FrontierView
 from lycosa.frontier.waiters import Waiters
-from lycosa.store.db import DONE, WAITING, CrawlDb
+from lycosa.store.db import WAITING, CrawlDb
 from lycosa.store.url_rows import UrlRows
-from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Opens, Reply, Strategy
-
-_FOUND, _FIRST = int(Band.FOUND), int(Band.FIRST)  # plain numbers compare faster
-_LISTED = rank_of(float("-inf"), Band.LISTED)  # the lowest rank of URLs on the fetch list
+from lycosa.types import Band, Clock, Deferred, Effects, Lease, Link, Lists, Reply, Strategy
 
 
 class DurableFrontier:
@@ -60,19 +57,17 @@ class DurableFrontier:
         self.elsewhere: Callable[[str], bool] = lambda url: False  # whether a URL belongs to another shard
         self._quota = quota
         self._more: Callable[[], bool] = lambda: False
-        self._rescores_soon = rescores_soon
         self._db = db
-        self._merge = strategy.merge
-        self._opens = isinstance(strategy, Opens)  # whether seeds are scored, too
-        self._lists = strategy if isinstance(strategy, Lists) else None
+        lists = strategy if isinstance(strategy, Lists) else None
         self._clock = clock
         self._table = UrlTable(UrlRows(db))
         self.view = FrontierView(self._table, scope, db)
         self._rests = Rests(db, clock.now)
         focus = chosen(settings.fetch, settings.limits)
-        fetch_list = FetchList(self._lists.list_size, db) if self._lists else None
+        fetch_list = FetchList(lists.list_size, db) if lists else None
         self._places = Places(self._table, self.hosts, self.refused, focus, fetch_list)
-        self._floor = LOWEST  # URLs with a lower rank are held back until nothing else is left
+        self._intake = Intake(self._places, scope, self.refused, strategy, clock)
+        self._choice = Choice(self._places, lists, rescores_soon, self.apply)
         self.leases: dict[str, tuple[int, Host]] = {}
         self.turns = 0  # number of completed leases, to detect changes
         self._waiters = Waiters(clock)
@@ -85,23 +80,9 @@ class DurableFrontier:
     def push(self, links: Sequence[Link], scores: Sequence[float], band: Band = Band.FOUND) -> None:
         """Queue links, or raise the priority of those already queued. All links of one call come from the same page."""
         links, scores = self._route(links, scores, band) if self._route else (links, scores)
-        if not links:
-            return
-        batch = Batch(self.number(links[0].source), band)
-        key_of, known, states = urls.key, self._table.ids, self._table.states
-        for link, score in zip(links, scores, strict=True):
-            if score < 0:
-                continue
-            key = key_of(link.url)
-            number = known.get(key)
-            if number is None:
-                number = self._enter(link, score, key, batch)
-                if not number:
-                    continue
-            elif states[number] != DONE:
-                self._find_again(number, link, score, batch)
-            batch.targets.append(number)
-        self._write(batch)
+        if links:
+            self._intake.push(links, scores, band)
+            self._waiters.wake()
 
     async def pop(self) -> Lease | None:
         """Lease the best URL of all hosts that are due; None when the crawl is over."""
@@ -123,7 +104,7 @@ class DurableFrontier:
             if taken := self._take(now):
                 self._waiters.wake()  # another host may be ready too: each waiter that succeeds wakes the next
                 return self._lease(*taken)
-            if self._nothing_comes() and not self._more():
+            if self._choice.nothing_comes(len(self.leases)) and not self._more():
                 self.ended = "frontier empty"
                 continue
             await self._waiters.wait(self.hosts.next_due(), self.focus.next_change(), deadline)
@@ -138,25 +119,19 @@ class DurableFrontier:
         else:
             self._places.finish(number, reply, now)
             if reply.error == "redirect-known":
-                self._pass_on(number, self.number(reply.detail))
+                self._intake.pass_on(number, self.number(reply.detail))
             host.pages += not reply.error
             if self.scope.rules.max_pages_per_host and host.pages >= self.scope.rules.max_pages_per_host:
                 host.closed = host.closed or FULL
-        self.hosts.rest(host, reply, now)
-        self.focus.ended(host, reply.seconds, now)
+        if was_busy := not self.changes.has_rested(reply.link.url):
+            self._places.rest(host, reply, now)
         self._rests.write(host)
-        if host.closed:
+        if host.closed and was_busy:
             self._places.close(host, now)
         self.turns += 1
         if host.due_at - now > delay_s + UNSAVED_S:
             self._db.commit()  # the host asked for a longer rest than it would get after a kill
         self._waiters.wake()
-
-    def _pass_on(self, number: int, target: int) -> None:
-        """Pass the score of a link on to the queued URL it was redirected to."""
-        scores = self._table.scores
-        if self._table.states[target] == WAITING and self._table.bands[target] == Band.FOUND:
-            self._rescore([target], [self._merge(scores[target], scores[number])])
 
     def number(self, url: str) -> int:
         """The id of a known URL, or 0."""
@@ -165,12 +140,7 @@ class DurableFrontier:
     def score(self, link: Link, reached: Sequence[str] = ()) -> float:
         """The current score of a known URL. If scores are passed on, this includes URLs reached by its redirects that
         were also found elsewhere, as those will not be fetched."""
-        scores, own = self._table.scores, self.number(link.url)
-        if not self._opens:
-            return scores[own]
-        others = {*map(self.number, reached)} - {own}
-        under_way = [scores[number] for number in sorted(others) if self._table.states[number] != DONE]
-        return reduce(self._merge, under_way, scores[own])
+        return self._intake.score(self.number(link.url), reached)
 
     def knows(self, link: Link) -> bool:
         return self.number(link.url) > 0
@@ -178,12 +148,12 @@ class DurableFrontier:
     def apply(self, effects: Effects) -> None:
         """Apply the changes requested by a strategy."""
         if effects.scale != 1.0:
-            self._scale(effects.scale)
+            self._intake.scale(effects.scale)
         self.push(effects.offers, effects.offered)
         if effects.ids:
-            self._rescore(effects.ids, effects.scores, effects.hosts)
+            self._intake.rescore(effects.ids, effects.scores, effects.hosts)
         if effects.floor is not None:
-            self._floor = rank_of(effects.floor)
+            self._choice.hold_back(effects.floor)
         self._waiters.wake()
 
     # -- called by other components
@@ -242,8 +212,8 @@ class DurableFrontier:
         self._waiters.wake_all()
         return len(left)
 
-    def outlook(self) -> Outlook:
-        outlook = Outlook(
+    def status(self) -> Status:
+        status = Status(
             known=len(self._table),
             waiting=self.waiting(),
             in_flight=len(self.leases),
@@ -252,7 +222,7 @@ class DurableFrontier:
             paused=self.paused,
             **self.hosts.counts(self.focus.last_floor),
         )
-        return replace(outlook, status=status_of(outlook))
+        return replace(status, status=sentence_on(status))
 
     def load(self) -> None:
         """Restore the state from the database."""
@@ -291,105 +261,13 @@ class DurableFrontier:
     # -- internal
 
     def _take(self, now: float) -> tuple[Host, int] | None:
-        if not self._places.list or not self._lists:
-            floor = self.focus.floor(self._quota.remaining() if self._quota else None, now)
-            if taken := self.hosts.take(now, max(floor, self._floor)):
-                self.focus.earn()
-            elif self._nothing_comes():
-                self._floor = LOWEST
-                taken = self.hosts.take(now)
-            elif self.focus.has_spare() and (taken := self.hosts.take(now, self._floor)):
-                self.focus.spend()
-            return taken
-        if not self._places.list.places and not self.leases:
-            self.apply(self._lists.end_list())
-            self._lists.begin_list(self._places.list.choose(self.hosts, self._places.waits, now))
-        return self.hosts.take(now, _LISTED) if self._places.list.places else None
+        return self._choice.take(now, len(self.leases), self._quota.remaining() if self._quota else None)
 
     def _has_rank(self, number: int, rank: int) -> bool:
         return self._places.waits(number, rank)
 
     def _having_rank(self, ids: Sequence[int], rank: int) -> list[int]:
         return self._places.among(ids, rank)
-
-    def _nothing_comes(self) -> bool:
-        is_idle = not self.leases and self.hosts.next_due() is None and not self._rescores_soon()
-        return is_idle and not self.focus.is_outranked()
-
-    def _rescore(self, ids: Sequence[int], scores: Sequence[float], hosts: Sequence[str] = ()) -> None:
-        """Change the scores of queued URLs; skip those no longer queued, and those in a higher band, whose score does
-        not matter."""
-        batch, table, moves = Batch(0), self._table, Counter[tuple[Host, float, float]]()
-        known, states, bands = table.scores, table.states, table.bands
-        for at, (number, score) in enumerate(zip(ids, scores, strict=True)):
-            before = known[number]
-            if before != score and states[number] == WAITING and bands[number] == _FOUND:
-                known[number] = score
-                batch.rescored.append((score, number))
-                host = self._errands.host_of(number) or self.hosts.named(hosts[at] if hosts else table.host_of(number))
-                moves[host, before, score] += 1
-                group(batch.moved, host, batch.rank(score), number)
-        for (host, before, score), count in moves.items():
-            self.focus.move(host, batch.rank(before), batch.rank(score), count)
-        self._write(batch)
-
-    def _scale(self, factor: float) -> None:
-        """Multiply all scores: scores that accumulate along links must not overflow."""
-        self._table.scale(factor)
-        for host in self.hosts.all:
-            host.queue.scale(factor, Band.LISTED)
-            if host.state == READY:
-                self.hosts.settle(host, self._clock.now())
-
-    def _enter(self, link: Link, score: float, key: int, batch: Batch) -> int:
-        """Add a new URL; return 0 if it is refused."""
-        host = self._places.admit(link, self.scope)
-        if isinstance(host, str):
-            self.refused[host] += 1
-            return 0
-        if self._lists:
-            score = self._lists.first(score)
-        band, claimed = batch.band, self._errands.claimed
-        if claimed and link.url in claimed:  # a redirect is about to fetch it
-            number = self._table.enter(key, score, band, LEASED)
-        else:
-            number = self._table.enter(key, score, band, WAITING)
-            self._places.waiting += not host.closed
-            rank = batch.rank(score)
-            self.focus.add(host, rank)
-            group(batch.new, host, rank, number)
-        origin = link.origin._value_  # a plain number: converting it in the database is slow
-        batch.rows.append((number, link.url, batch.source, link.anchor, link.depth, score, WAITING, band, origin))
-        return number
-
-    def _find_again(self, number: int, link: Link, score: float, batch: Batch) -> None:
-        table, band = self._table, self._table.bands[number]
-        waiting = table.scores[number]
-        first = (band == _FIRST or batch.band == _FIRST) and not self._opens
-        merged = 0.0 if first else self._merge(waiting, score)  # URLs in the first band need no score
-        if (merged == waiting and band >= batch.band) or (not band and batch.band != _FIRST):
-            return  # nothing new, or the user put it last
-        before = rank_of(waiting, band)
-        table.scores[number] = merged
-        if band < batch.band or (band == batch.band and merged == score):  # the new link now sets the URL's priority
-            table.bands[number] = batch.band
-            origin = link.origin._value_
-            batch.raised.append((merged, batch.source, link.anchor, link.depth, batch.band, origin, number))
-        else:
-            batch.rescored.append((merged, number))
-        if table.states[number] == WAITING and not (self._places.list and number in self._places.list.places):
-            host = self._errands.host_of(number) or self.hosts.named(urls.host(link.url))
-            self.focus.move(host, before, rank := table.rank(number))
-            group(batch.moved, host, rank, number)
-
-    def _write(self, batch: Batch) -> None:
-        now = self._clock.now()
-        for (host, rank), ids in batch.new.items():
-            self.hosts.push(host, rank, array("I", ids), now)
-        for (host, rank), ids in batch.moved.items():
-            self.hosts.push(host, rank, array("I", sorted(ids)), now, moved=True)
-        self._table.write(batch)
-        self._waiters.wake()
 
     def _lease(self, host: Host, number: int) -> Lease:
         lease = self._places.lease(number, host, self._clock.now())

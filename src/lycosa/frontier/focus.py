@@ -55,8 +55,13 @@ class Focus:
         if self.focus and host.is_quick:
             self._ranks.add(rank, count)
 
-    def move(self, host: Host, before: int, after: int, count: int = 1) -> None:
+    def move(self, host: Host, before: int, after: int) -> None:
         if self.focus and host.is_quick:
+            self._ranks.move(before, after)
+
+    def move_quick(self, before: int, after: int, count: int) -> None:
+        """Like `move`, for URLs of any hosts that are due again soon."""
+        if self.focus:
             self._ranks.move(before, after, count)
 
     def began(self, host: Host, rank: int, now: float) -> None:

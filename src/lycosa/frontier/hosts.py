@@ -6,9 +6,8 @@ request is in flight). `Hosts` knows which ready host has the best URL, and when
 
 from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
-from array import array
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -20,6 +19,7 @@ from lycosa.outcomes import UNASKED, UNREACHABLE
 from lycosa.types import Reply
 
 IDLE, READY, RESTING, BUSY = range(4)
+Guest = Callable[[float], None]  # called with the time when its host will be due, and with 0 once it may contact it
 UNREACHABLE_BECAUSE = "unreachable"  # prefix of the reason for closing a host that may be reopened
 
 
@@ -59,6 +59,8 @@ class Hosts:
         self._waits = waits  # whether this id is queued with this rank
         self._among = among  # the same for many
         self._by_name: dict[str, Host] = {}
+        self.find: Callable[[str], Host | None] = self._by_name.get  # for every new link: no call in between
+        self._guests: dict[int, deque[Guest]] = {}  # by host: who will contact it before its queue does
         self._ready: list[tuple[int, int, int]] = []  # minus rank, url id, host id; stale entries are skipped
         self._resting: list[tuple[float, int]] = []
 
@@ -75,10 +77,7 @@ class Hosts:
         """Whether the host is known or may be added."""
         return name in self._by_name or self._crowds.admits(name)
 
-    def find(self, name: str) -> Host | None:
-        return self._by_name.get(name)
-
-    def push(self, host: Host, rank: int, ids: array[int], now: float, moved: bool = False) -> None:
+    def push(self, host: Host, rank: int, ids: Sequence[int], now: float, moved: bool = False) -> None:
         """Queue URLs at the host; `moved` if they were queued there before with another rank."""
         if moved:
             host.queue.move(rank, ids, self._among)
@@ -114,6 +113,24 @@ class Hosts:
             self.settle(host, now)  # its offered URL is no longer queued: offer the next
         return None
 
+    def invite(self, host: Host, guest: Guest, now: float) -> None:
+        """Let somebody contact the host for something that is not queued; it is then busy until it rests."""
+        self._guests.setdefault(host.id, deque()).append(guest)
+        if host.state != BUSY:
+            self.settle(host, now)
+
+    def _let_in(self, host: Host, now: float) -> None:
+        guests = self._guests[host.id]
+        if self._has_to_share(host, now):
+            crowd = self._crowds.of(host.id, host.name)
+            guests[0](crowd.due_at if crowd else now)
+            return
+        guest = guests.popleft()
+        if not guests:
+            del self._guests[host.id]
+        host.state = BUSY
+        guest(0.0)
+
     def _has_to_share(self, host: Host, now: float) -> bool:
         """Whether the host must rest because another name of the same server was just contacted. If not, it may be
         contacted now."""
@@ -129,12 +146,16 @@ class Hosts:
     def settle(self, host: Host, now: float) -> None:
         """Update the state of a host that is not busy: idle, resting or ready."""
         head = None if host.closed else host.queue.head(self._waits)
-        if head is None:
+        if head is None and host.id not in self._guests:
             host.state = IDLE
         elif host.due_at > now:
             host.state = RESTING
             heappush(self._resting, (host.due_at, host.id))
-        else:
+            for guest in self._guests.get(host.id, ()):
+                guest(host.due_at)
+        elif host.id in self._guests:
+            self._let_in(host, now)
+        elif head:
             host.state = READY
             self._offer(host, *head)
 

@@ -137,6 +137,11 @@ class Places:
         if errand:
             self._release(number, self.table.take(number).depth, errand, now)
 
+    def rest(self, host: Host, reply: Reply, now: float) -> None:
+        """A request to the host has ended."""
+        self.hosts.rest(host, reply, now)
+        self.focus.ended(host, reply.seconds, now)
+
     def close(self, host: Host, now: float) -> None:
         """Stop fetching from this host: URLs queued there no longer count until the host is reopened. Links that wait
         there on an errand return to their own host and start again."""

@@ -39,6 +39,10 @@ class HostQueue:
 
     def push(self, rank: int, ids: Sequence[int]) -> None:
         """Queue `ids`, which must be in ascending order."""
+        if len(ids) == 1:  # like most links where each has a score of its own
+            self._size += 1
+            heappush(self._heap, _key(rank, ids[0]))
+            return
         for key in self._keys(rank, ids):
             heappush(self._heap, key)
 

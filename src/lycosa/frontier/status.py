@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 
-class Outlook(Struct, frozen=True):
+class Status(Struct, frozen=True):
     """Counts at one moment; `ended` is the reason why the crawl is over."""
 
     known: int
@@ -26,27 +26,27 @@ class Outlook(Struct, frozen=True):
     status: str = ""  # one sentence: why little or nothing happens; empty if all is well
 
 
-def status_of(outlook: Outlook) -> str:
+def sentence_on(status: Status) -> str:
     """Why the crawl ended, or what it is waiting for."""
-    if outlook.ended:
-        return outlook.ended
-    if outlook.no_network_since:
-        return f"no network since {_time(outlook.no_network_since)}; next try {_time(outlook.next_try)}"
-    if outlook.no_answer_since:
-        told = f"no host has answered since {_time(outlook.no_answer_since)}"
-        return f"{told} ({outlook.last_failure}); next try {_time(outlook.next_try)}"
-    if outlook.paused:
-        flying = f", {outlook.in_flight:,} request{'s' * (outlook.in_flight != 1)} in flight" * bool(outlook.in_flight)
+    if status.ended:
+        return status.ended
+    if status.no_network_since:
+        return f"no network since {_time(status.no_network_since)}; next try {_time(status.next_try)}"
+    if status.no_answer_since:
+        told = f"no host has answered since {_time(status.no_answer_since)}"
+        return f"{told} ({status.last_failure}); next try {_time(status.next_try)}"
+    if status.paused:
+        flying = f", {status.in_flight:,} request{'s' * (status.in_flight != 1)} in flight" * bool(status.in_flight)
         return f"paused{flying}"
-    due = outlook.hosts_due - outlook.held_back
-    if outlook.held_back:
-        counts = {"answering": outlook.in_flight, "resting": outlook.hosts_resting}
+    due = status.hosts_due - status.held_back
+    if status.held_back:
+        counts = {"answering": status.in_flight, "resting": status.hosts_resting}
         good = ", ".join(f"{_hosts(count, good=True)} {what}" for what, count in counts.items() if count)
-        others = f"{outlook.held_back:,} other{'s have' if outlook.held_back != 1 else ' has'} nothing good enough"
+        others = f"{status.held_back:,} other{'s have' if status.held_back != 1 else ' has'} nothing good enough"
         return "; ".join(filter(None, [good, others]))
-    if due or outlook.in_flight or not outlook.hosts_resting:
+    if due or status.in_flight or not status.hosts_resting:
         return ""
-    return f"{_hosts(outlook.hosts_resting)} resting until {_time(outlook.next_due)}"
+    return f"{_hosts(status.hosts_resting)} resting until {_time(status.next_due)}"
 
 
 def _time(at: float | None) -> str:

@@ -85,8 +85,9 @@ class UrlTable:
 
     def found_on(self, number: int) -> dict[int, str]:
         """Ids and hosts of the queued URLs whose score comes from this page."""
-        found = self._rows.found_on(number)
-        return {number: urls.host(url) for number, url in found if self.states[number] == WAITING}
+        states = self.states
+        waiting = [target for target in self._rows.targets(number) if states[target] == WAITING]
+        return {target: urls.host(url) for target, url in self._rows.found_on(number, waiting)} if waiting else {}
 
     def write(self, batch: Batch) -> None:
         self._rows.insert(batch.rows)

@@ -15,16 +15,23 @@ class Waiters:
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._timer: Timer | None = None
         self._timer_at = 0.0
+        self._one_is_awake = False  # a task was woken, and has not looked yet
 
-    def wake(self, most: int = 1) -> None:
-        while most and self._waiters:
-            waiter = self._waiters.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                most -= 1
+    def wake(self) -> None:
+        """Wake one task, which wakes the next if it finds something. If one was woken before and has not run yet, it
+        will see this change too, and no other is woken: a look that finds nothing costs more than most changes."""
+        while self._waiters and not self._one_is_awake:
+            self._wake_first()
 
     def wake_all(self) -> None:
-        self.wake(len(self._waiters))
+        while self._waiters:
+            self._wake_first()
+
+    def _wake_first(self) -> None:
+        waiter = self._waiters.popleft()
+        if not waiter.done():
+            waiter.set_result(None)
+            self._one_is_awake = True
 
     async def wait(self, *until: float | None) -> None:
         """Wait until woken, or until the earliest of these moments."""
@@ -36,7 +43,14 @@ class Waiters:
             self._timer = self._clock.call_at(self._timer_at, self._ring)
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
-        await waiter
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self._one_is_awake = False
+            if not waiter.cancelled():  # it was woken just before: somebody else must look
+                self.wake()
+            raise
+        self._one_is_awake = False
 
     def _ring(self) -> None:
         self._timer = None

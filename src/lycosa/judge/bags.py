@@ -52,37 +52,39 @@ class Reader:
         parts = [tuple(name.split(" ")) for name in self._names]
         self._phrases = Phrases(parts)
         self._stems = [{part for part in phrase if STEMS[part]} for phrase in parts]  # numbers are not stems
-        self._last: tuple[Page, Mapping[str, int], Bag] | None = None  # a page is judged, then learned from
+        self._last: tuple[Page, Collection[str], list[str], Bag] | None = None  # a page is judged, then learned from
 
     def read(self, page: Page) -> Bag:
-        return self._read(page)[1]
+        return self._read(page)[3]
 
     def spelling(self, page: Page) -> dict[str, str]:
         """Return the spelling of each term of a page."""
-        return self.spell(self._read(page)[0])
+        _, distinct, stems, _ = self._read(page)
+        return dict(zip(stems, distinct, strict=True)) | self._spelled
 
-    def _read(self, page: Page) -> tuple[Mapping[str, int], Bag]:
+    def _read(self, page: Page) -> tuple[Page, Collection[str], list[str], Bag]:
         if self._last is None or self._last[0] is not page:
-            text = text_of(page)
-            counts = Counter(text)
-            self._last = page, counts, self._bag(text, counts)
-        return self._last[1:]
+            self._last = page, *self._count(text_of(page))
+        return self._last
 
     def read_words(self, text: Sequence[str]) -> Bag:
-        return self._bag(text, Counter(text))
+        return self._count(text)[2]
 
-    def _bag(self, text: Sequence[str], counts: Mapping[str, int]) -> Bag:
-        """Count phrases first, since a page with very many words must not lose them. Words are counted before they are
-        stemmed, since most of them recur."""
+    def _count(self, text: Sequence[str]) -> tuple[Collection[str], list[str], Bag]:
+        """Return the distinct words, their stems and the bag. Phrases come first in it, since a page with very many
+        words must not lose them. Words are counted before they are stemmed, since most of them recur."""
+        counts = Counter(text)
+        stems = [*map(STEMS.__getitem__, counts)]
         found: Bag = {}
-        for term, times in zip(map(STEMS.__getitem__, counts), counts.values(), strict=True):
+        for term, times in zip(stems, counts.values(), strict=True):
             found[term] = found[term] + times if term in found else times
         found.pop("", None)
         bag: Bag = {}
-        if any(found.keys() >= stems for stems in self._stems):  # otherwise their order need not be checked
+        if any(found.keys() >= parts for parts in self._stems):  # otherwise their order need not be checked
             bag = {self._names[place]: times for place, times in self._phrases.count(text).items()}
         bag |= found
-        return bag if len(bag) <= MOST_DISTINCT else dict(islice(bag.items(), MOST_DISTINCT))
+        bag = bag if len(bag) <= MOST_DISTINCT else dict(islice(bag.items(), MOST_DISTINCT))
+        return counts, stems, bag
 
     def spell(self, text: Collection[str]) -> dict[str, str]:
         """Return the spelling of each term of a text."""
@@ -137,7 +139,7 @@ class Bags:
         self._put(slot, url, bag)
         if self._notes is not None:
             known = bag if len(self._ids[slot]) == len(bag) else [*filter(self._place.__contains__, bag)]
-            names = "\n".join([spelled.get(term, term) for term in known])
+            names = _in_lines(known, spelled)
             note = msgpack.encode(_Kept(url, names, self._times[slot].tobytes()))
             self._notes.keep(f"{_NOTE}{slot:06}", isal_zlib.compress(note, 1))
 
@@ -148,8 +150,7 @@ class Bags:
         fresh = Bags(self._most_pages, self._most_terms)
         for _, note in self._notes.notes(_NOTE):
             kept = msgpack.decode(isal_zlib.decompress(note), type=_Kept)
-            spelled = {term_of(word): word for word in kept.words.split("\n")}
-            bag = dict(zip(spelled, kept.times, strict=True))
+            bag, spelled = unpacked_bag(kept.words, kept.times)
             fresh._name(bag, spelled)
             fresh._put(len(fresh), kept.url, bag)
         fresh.seen = max(seen, len(fresh)) if len(fresh) == self._most_pages else len(fresh)
@@ -212,6 +213,21 @@ class Bags:
         self.terms = list(map(self.terms.__getitem__, kept.tolist()))
         self.words = list(map(self.words.__getitem__, kept.tolist()))
         self._place = dict(zip(self.terms, range(len(self.terms)), strict=True))
+
+
+def packed_bag(bag: Bag, spelled: Mapping[str, str]) -> tuple[str, bytes]:
+    """Return the terms as words, one per line, and how often each occurs."""
+    return _in_lines(bag, spelled), bytes(min(times, MOST_TIMES) for times in bag.values())
+
+
+def _in_lines(terms: Iterable[str], spelled: Mapping[str, str]) -> str:
+    return "\n".join([spelled.get(term, term) for term in terms])
+
+
+def unpacked_bag(names: str, times: bytes) -> tuple[Bag, dict[str, str]]:
+    """Return the bag, and the spelling of each of its terms."""
+    spelled = {term_of(word): word for word in names.split("\n")} if times else {}
+    return dict(zip(spelled, times, strict=True)), spelled
 
 
 def term_of(word: str) -> str:

@@ -108,7 +108,7 @@ class Classifier:
             return []
         if len(self.heads) == 1 and isinstance(head, Linear):
             return relevances(self.features, head, many, focus.target)
-        opinions = (self.look(*self.features.glance(words)).probabilities for words in many)
+        opinions = (self.look(*self.features.read_few(words)).probabilities for words in many)
         return [agreed(probabilities @ focus.target, focus.threshold) for probabilities in opinions]
 
     def describe(self, top: int) -> list[Section]:

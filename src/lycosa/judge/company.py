@@ -32,7 +32,7 @@ class Company:
         self._told = np.zeros((2, PLACES))  # per place: is anything known, and log(strong / weak)
 
     def add(self, places: Places, strong: bool) -> None:
-        self.counts[int(strong), places] += 1
+        self.counts[int(strong)][places] += 1
         self.pages[strong] += 1
         if sum(self.pages) < MOST_PAGES:
             self._tell(places)
@@ -53,7 +53,7 @@ class Company:
         return round((odds + number * prior) / sqrt(number), 3)
 
     def _tell(self, places: Places | slice) -> None:
-        weak, strong = self.counts[:, places]
+        weak, strong = self.counts[0][places], self.counts[1][places]
         known = weak + strong >= LEAST_SEEN
         self._told[0, places] = known
         self._told[1, places] = (_LOGS[strong] - _LOGS[weak]) * known

@@ -18,10 +18,11 @@ from msgspec.structs import replace
 
 from lycosa.judge.correction import MOST_LABELS, PLACES, SIZE, Correction, Places, boundary, fit, places, rarities
 from lycosa.judge.given import GivenPage, Reading
+from lycosa.store.labels import LABELS as LABELS
 from lycosa.types import Judge, Learns, Notebook, Notes, Page, Remembers, Revises, Verdict, Visit
 
-LABELS = "(labels)"  # in the reasons of a verdict: what the labels added to the relevance
 _PAGE, _TAUGHT = "labels page ", "labels taught"  # keys of notes
+_ELSEWHERE, _TOLD = "labels elsewhere ", "labels told"  # ... and of those about labels that other shards keep
 _AT_ONCE = 1_000  # pages judged again per batch
 _NOTICEABLE = 1e-3  # smaller changes in relevance are not reported
 _LEAST_PROBABILITY = 1e-3  # of a class to be stored
@@ -44,6 +45,13 @@ class Seen(Struct, frozen=True, array_like=True):
 
     def found(self) -> Places:
         return np.frombuffer(self.places, np.uint16)
+
+
+class Elsewhere(Struct, frozen=True, array_like=True):
+    """A label that another shard keeps."""
+
+    on_topic: bool | None  # None: the label was removed
+    page: bytes  # as `Seen`, once the page has been fetched
 
 
 class Stored(Struct, frozen=True, array_like=True):
@@ -75,6 +83,8 @@ class Taught(NamedTuple):
 
 _seen = msgspec.msgpack.Decoder(Seen).decode
 _stored = msgspec.msgpack.Decoder(Stored).decode
+_elsewhere = msgspec.msgpack.Decoder(Elsewhere).decode
+_told_before = msgspec.msgpack.Decoder(dict[str, tuple[bool, bool]]).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -83,17 +93,21 @@ class Corrected:
     """Wraps a judge and offers all its methods; short texts, such as those of links, are judged without correction."""
 
     inner: Any
+    own_: dict[str, bool] = field(init=False, repr=False, default_factory=dict)  # without those of other shards
     taught_: Taught = field(init=False, repr=False, default=Taught({}))
     before_: Taught | None = field(init=False, repr=False, default=None)  # source of the stored verdicts, if different
     flipped_: int = field(init=False, repr=False, default=0)  # verdicts reversed by the last change of labels
     unfitted_: int = field(init=False, repr=False, default=0)  # labelled pages fetched since the last fit
     late_: dict[str, Verdict] = field(init=False, repr=False, default_factory=dict)  # pages judged before a change
     read_: dict[int, tuple[Page, Verdict, Places]] = field(init=False, repr=False, default_factory=dict)  # not learned
+    held_: bool = field(init=False, repr=False, default=False)  # keep what labels have taught, whatever comes
     notes_: Notebook | None = field(init=False, repr=False, default=None)
     at_once_: bool = field(init=False, repr=False, default=True)  # read the training pages within the turn
     running_: bool = field(init=False, repr=False, default=False)  # pages are being judged
     given_: Reading | None = field(init=False, repr=False, default=None)  # the judge's training pages, once needed
     waiting_: bool = field(init=False, repr=False, default=False)  # for these pages, to learn from them too
+    shares_: bool = field(init=False, repr=False, default=False)  # there are other shards
+    untold_: set[str] = field(init=False, repr=False, default_factory=set)  # labels that they have not been told
 
     def __post_init__(self) -> None:
         """Expose the judge's other methods as attributes, since isinstance() checks for them."""
@@ -132,23 +146,47 @@ class Corrected:
         self._keep(url, verdict, found.tobytes())
         if not self.taught_.labels:
             return
+        if self.shares_ and url in self.own_:
+            self.untold_.add(url)
         now = correct(url, verdict, found, self.taught_)
         if _differs(now, visit.verdict):
             self.late_[url] = now
+        if self.held_:
+            return
         self.unfitted_ += url in self.taught_.labels
         is_read = self.waiting_ and self.given_ is not None and self.given_.is_done
         if is_read or (self.unfitted_ > 0 and self.unfitted_ >= _REFIT_SHARE * self.taught_.fitted):
-            self._teach(self.taught_.labels)
+            self._teach()
 
-    def teach(self, labels: Mapping[str, bool]) -> None:
-        """Set all current labels, at the start and whenever there are new ones; `revised` returns the changes."""
+    def teach(self, labels: Mapping[str, bool], again: bool = False) -> None:
+        """Set all current labels, at the start and whenever there are new ones; `revised` returns the changes. `again`:
+        learn from them even if they are the same, since there are more pages now."""
         if self.notes_ and not self.taught_.labels:
             self.recall(self.notes_)
-        known = sum(1 for _ in self._labelled(labels))
+        self.own_ = dict(labels)
+        self._look_for_untold()
+        every = self._all()
+        known = sum(1 for _ in self._labelled(every))
         cut_short = self.trained_ is not None and self.given_ is None and bool(known) and not self.taught_.given
         self.unfitted_ = self.flipped_ = 0
-        if labels != self.taught_.labels or known != self.taught_.fitted or cut_short:
-            self._teach(labels)
+        is_new = every != self.taught_.labels or known != self.taught_.fitted or cut_short
+        if is_new or (again and every):
+            self._teach()
+
+    def hold(self, labels: Mapping[str, bool], notes: Notes) -> bool:
+        """Keep what these labels have taught according to the notes; return False if that was learned from others.
+        What they teach depends on the pages fetched by then, so it cannot be learned again from all of them."""
+        self.recall(notes)
+        self.held_ = bool(self.taught_.labels) and self.taught_.labels == labels
+        if not self.held_:
+            self.taught_ = Taught({})
+        return self.held_
+
+    def release(self) -> None:
+        """Learn from labels again from now on; what was held is stored, since the notes may be new ones."""
+        if self.held_ and self.notes_:
+            self.notes_.keep(_TAUGHT, _encode(_written(self.taught_)))
+        self.held_ = False
 
     def recall(self, notes: Notes) -> None:
         """Restore what the labels had taught when the notes were last written."""
@@ -165,7 +203,69 @@ class Corrected:
             found.update(self._compared(before, self.taught_))
         return [*found.items()]
 
+    def share(self) -> None:
+        """There are other shards, who learn from the labels of this one, too."""
+        self.shares_ = True
+        self._look_for_untold()
+
+    def lesson(self) -> dict[str, Any]:
+        """Return the labels of this shard that are new since the last lesson, or whose pages are."""
+        if not self.untold_ or self.notes_ is None:
+            return {}
+        told = self._told()
+        labels = []
+        for url in sorted(self.untold_):
+            on_topic, page = self.own_.get(url), self.notes_.noted(_PAGE + url) or b""
+            labels.append((url, on_topic, page))
+            told.pop(url, None)
+            if on_topic is not None:
+                told[url] = on_topic, bool(page)
+        self.untold_.clear()
+        self.notes_.keep(_TOLD, _encode(told))
+        return {"labels": labels}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        """Learn from labels that another shard keeps; `revised` returns the changes."""
+        assert self.notes_ is not None
+        is_new = False
+        for url, on_topic, page in lesson["labels"]:
+            note = _encode(Elsewhere(on_topic, page))
+            if note != self.notes_.noted(_ELSEWHERE + url):
+                self.notes_.keep(_ELSEWHERE + url, note)
+                is_new = True
+        if is_new:
+            self._teach()
+
     # -- internals ----------------------------------------------------------------------------------------------------
+
+    def _told(self) -> dict[str, tuple[bool, bool]]:
+        """Return what the other shards know of the labels of this one: the label, and whether they have its page."""
+        note = self.notes_.noted(_TOLD) if self.notes_ else b""
+        return _told_before(note) if note else {}
+
+    def _look_for_untold(self) -> None:
+        if not self.shares_:
+            return
+        told = self._told()
+        self.untold_ |= told.keys() - self.own_.keys()
+        for url, on_topic in self.own_.items():
+            if told.get(url) != (on_topic, bool(self._page_note(url))):
+                self.untold_.add(url)
+
+    def _all(self) -> dict[str, bool]:
+        """Return the labels of all shards."""
+        notes = self.notes_.notes(_ELSEWHERE) if self.notes_ else ()
+        others = {url: _elsewhere(note).on_topic for url, note in notes}
+        return {url: on_topic for url, on_topic in others.items() if on_topic is not None} | self.own_
+
+    def _page_note(self, url: str) -> bytes:
+        """Return the note on a labelled page of any shard; empty if it has not been fetched."""
+        if self.notes_ is None:
+            return b""
+        if note := self.notes_.noted(_PAGE + url):
+            return bytes(note)
+        elsewhere = self.notes_.noted(_ELSEWHERE + url)
+        return _elsewhere(elsewhere).page if elsewhere else b""
 
     def _inner_revised(self) -> Iterator[tuple[str, Verdict]]:
         for url, verdict in self.revises_.revised() if self.revises_ else ():
@@ -185,8 +285,8 @@ class Corrected:
 
     def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[str, bool, Seen]]:
         """Yield the labels whose pages have been fetched."""
-        for url, on_topic in labels.items() if self.notes_ else ():
-            if note := self.notes_.noted(_PAGE + url):  # type: ignore[union-attr]
+        for url, on_topic in labels.items():
+            if note := self._page_note(url):
                 yield url, on_topic, _seen(note)
 
     def _pages(self) -> Iterator[list[tuple[str, Seen]]]:
@@ -195,7 +295,8 @@ class Corrected:
         while some := list(islice(rows, _AT_ONCE)):
             yield some
 
-    def _teach(self, labels: Mapping[str, bool]) -> None:
+    def _teach(self) -> None:
+        labels = self._all()
         found = [*self._labelled(labels)]
         correction, given = None, self._given() if found else []
         if found:
@@ -206,7 +307,7 @@ class Corrected:
             correction = fit([""] * len(given) + [*urls], verdicts, words, told, *self._surveyed(), len(given))
         if self.before_ is None:
             self.before_ = self.taught_
-        self.taught_, self.unfitted_ = Taught(dict(labels), len(found), correction, len(given)), 0
+        self.taught_, self.unfitted_ = Taught(labels, len(found), correction, len(given)), 0
         if self.notes_:
             self.notes_.keep(_TAUGHT, _encode(_written(self.taught_)))
 
@@ -265,7 +366,8 @@ def _told(verdict: Verdict, relevance: float, on_topic: bool, how: str) -> Verdi
     why = {**verdict.why, LABELS: relevance - verdict.relevance}
     reasons = {name: why[name] for name in sorted(why, key=lambda name: -abs(why[name]))}
     model = f"{verdict.model}, {how}".removeprefix(", ")
-    return replace(verdict, relevance=relevance, on_topic=on_topic, why=reasons, model=model)
+    before = verdict.relevance
+    return replace(verdict, relevance=relevance, on_topic=on_topic, why=reasons, model=model, uncorrected=before)
 
 
 def _written(taught: Taught) -> Stored:

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
-from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
+from lycosa.judge.classifier import Classifier, Focus, Head
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
 from lycosa.judge.features import FIELDS, Fields
-from lycosa.judge.given import GivenPage, given_pages
 from lycosa.judge.linear import fit_logistic, fit_svm
 from lycosa.judge.neural import fit_network
 from lycosa.judge.sparse import Rows
-from lycosa.judge.training import load_or_train, train
-from lycosa.types import Page, Verdict
+from lycosa.judge.trained import TrainedOnPages
+from lycosa.judge.training import train
 
 POSITIVE = "positive"
 LEAST_EXAMPLES = 2  # of the target, and of the rest: one to train on while the other is held out
@@ -27,7 +26,7 @@ VOTERS = ("nb", "svm", "mlp")
 
 
 @dataclass
-class Examples:
+class Examples(TrainedOnPages):
     """Trains a linear model (or a small neural network, or a vote) on labelled pages."""
 
     KIND: ClassVar[str] = "examples"
@@ -41,41 +40,6 @@ class Examples:
     negatives: Annotated[float, Meta(gt=0)] | Literal["all"] = "all"  # sampled from the other labels, per positive
     threshold: Annotated[float, Meta(gt=0, lt=1)] = 0.5
     seed: int = 0
-    classifier_: Classifier = field(init=False, repr=False, default_factory=untrained)
-    focus_: Focus = field(init=False, repr=False, default=Focus(np.zeros(0, bool), 0.5))
-    source_: tuple[Path, ReadPages] | None = field(init=False, repr=False, default=None)  # of the training pages
-
-    def prepare(self, folder: Path, read: ReadPages) -> None:
-        found = load_or_train(self, folder, read)
-        self._check(found.labels)
-        self.use(found)
-        self.set_source(folder, read)
-
-    def set_source(self, folder: Path, read: ReadPages) -> None:
-        """Say where the training pages are."""
-        self.source_ = folder, read
-
-    def given(self) -> list[GivenPage]:
-        """Return the training pages; labels are learned from together with them. A shared model may have none."""
-        folder, read = self.source_ or (Path(), None)
-        has_pages = all((folder / name).exists() for name in as_list(self.examples))
-        return given_pages(self, folder, read) if read and has_pages else []
-
-    def use(self, found: Classifier) -> None:
-        """Judge with this classifier."""
-        self.classifier_, self.focus_ = found, self.focus(found)
-
-    async def judge(self, page: Page) -> Verdict:
-        return self.classifier_.verdict(page, self.focus_)
-
-    def relevance_of(self, words: Sequence[str]) -> float:
-        return self.relevances_of([words])[0]
-
-    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
-        return self.classifier_.text_relevances(many, self.focus_)
-
-    def describe(self, top: int) -> list[Section]:
-        return self.classifier_.describe(top)
 
     def recipe(self) -> dict[str, Any]:
         """Return the options; the target matters for training only if it affects which pages are sampled."""
@@ -88,7 +52,7 @@ class Examples:
         if len(known) < 2:
             only = f"only the label {known[0]!r}" if known else "no labelled page"
             raise ConfigError("topic.examples", f"{only} in {self._where()}; at least two labels are needed")
-        self._check(known)
+        self.check(known)
         positive = np.isin(found.labels, self._wanted())
         if min(positive.sum(), (~positive).sum()) < LEAST_EXAMPLES:
             raise ConfigError(
@@ -140,7 +104,7 @@ class Examples:
     def _where(self) -> str:
         return ", ".join(as_list(self.examples))
 
-    def _check(self, known: Sequence[str]) -> None:
+    def check(self, known: Sequence[str]) -> None:
         there_are = f"(there are: {', '.join(known)})"
         for label in self._wanted():
             if label not in known:

@@ -5,7 +5,6 @@ raised the ROC AUC of logistic regression from 0.967 to 0.982. The host is left 
 recognise only the ones in its training data.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from lycosa.text import STEMS, Memo, words
 from lycosa.types import Page
+from lycosa.url_words import path_of, words_of
 
 Fields = dict[Literal["title", "start", "url"], Annotated[int, Meta(ge=0)]]
 FIELDS: Fields = {"title": 3, "start": 1, "url": 3}  # weight of a word as a term of that field
@@ -26,17 +26,12 @@ START_WORDS = 30
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
-_url_words = re.compile(r"[^\W\d_]+|~").findall
-_ESCAPES = re.compile(r"%[0-9a-f]{2}")
 _MOST_WORDS = 500_000  # hostile pages must not grow the tables without bound
 
 
 def url_words(url: str) -> list[str]:
     """Return the words of a web page's path and query, with `~` as a word: it marks a person's pages."""
-    parts = url.lower().split("/", 3)
-    if len(parts) < 4 or not parts[0].startswith("http"):
-        return []
-    return _url_words(_ESCAPES.sub(" ", parts[3]))
+    return words_of(path_of(url)) if url[:4].lower() == "http" else []
 
 
 def count(page: Page, fields: Fields) -> Counter[str]:
@@ -57,7 +52,7 @@ def count(page: Page, fields: Fields) -> Counter[str]:
 
 def bounds(ordered: Integers) -> Integers:
     """Return where each run of equal numbers begins, and where the last one ends. Faster than `np.unique` and `np.diff`
-    on arrays as small as the words of a page's links: it takes a quarter off `glance`."""
+    on arrays as small as the words of a page's links: it takes a quarter off `read_few`."""
     changes = np.ones(len(ordered) + 1, np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=changes[1:-1])
     return np.flatnonzero(changes)
@@ -111,7 +106,7 @@ class Features:
         keys, times = keys[ends[:-1]], ends[1:] - ends[:-1]
         return keys // size, keys % size, times.astype(np.float64)
 
-    def glance(self, few: Sequence[str]) -> tuple[Ids, Floats]:
+    def read_few(self, few: Sequence[str]) -> tuple[Ids, Floats]:
         """Like `read`, for a short text."""
         _, ids, times = self.counts_of([few])
         return ids.astype(np.int32), self.weigh(ids.astype(np.int32), times.astype(np.int32))

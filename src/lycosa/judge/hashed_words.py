@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.text import STEMS, Memo
+from lycosa.text import Memo, stem
 
 PLACES = 4_096
 MOST_WORDS = 500  # per page, sampled evenly over its text
@@ -18,13 +18,13 @@ MOST_WORDS = 500  # per page, sampled evenly over its text
 Places = NDArray[np.uint16]
 
 
-def hashed(stem: str) -> int:
-    return crc32(stem.encode()) % PLACES
+def hashed(stemmed: str) -> int:
+    return crc32(stemmed.encode()) % PLACES
 
 
 def _place(word: str) -> int:
-    stem = STEMS[word]
-    return hashed(stem) if stem else -1
+    found = stem(word)  # not remembered twice
+    return hashed(found) if found else -1
 
 
 place_of: Callable[[str], int] = Memo(_place).__getitem__  # -1 for a word that says nothing

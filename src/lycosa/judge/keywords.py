@@ -1,13 +1,12 @@
 """How much is the page about these words and phrases? A judge that needs no training.
 
-Each word alone gives a page a score s by BM25 saturation, 0 to 1. A page is irrelevant to the extent that all words
-fail, and a longer list demands slightly more: score = 1 - prod (1 - s_i) ** (1 / sqrt(number of words)). What a score
-is worth is learned from the pages of the crawl (`calibration.py`), so that the relevance is a probability.
+The words give a page a score (`term_scores.py`). What a score is worth is learned from the pages of the crawl
+(`calibration.py`), so that the relevance is a probability.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log1p, nan, sqrt
+from math import nan
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
@@ -21,11 +20,11 @@ from lycosa.judge.calibration import Calibration, Numbers, fit
 from lycosa.judge.company import Company
 from lycosa.judge.hashed_words import Places, places_of
 from lycosa.judge.phrases import Phrases, tokens
+from lycosa.judge.term_scores import TermScores
 from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
 
 TYPICAL_WORDS = 500  # a page of this length is neither short nor long
-FULL_TIMES = 20  # tf-idf: mentions on a typical page at which the score saturates
 STRONG = 0.6  # pages that score at least this are examples of on topic, those up to half of it of off topic
 LEAST_STRONG, BEST_SHARE = 0.25, 0.05  # if no score is that high, the top 5 % of the pages with a word are examples
 TOLD = 0.005  # smallest change in the relevance of a page that is reported
@@ -90,6 +89,7 @@ class Keywords:
     unwanted_: list[str] = field(init=False, repr=False, default_factory=list)  # the same, with their minus
     names_: list[str] = field(init=False, repr=False, default_factory=list)  # both
     phrases_: Phrases = field(init=False, repr=False, default_factory=lambda: Phrases([]))  # wanted, then unwanted
+    terms_: TermScores = field(init=False, repr=False, default_factory=TermScores)
     common_: list[float] = field(init=False, repr=False, default_factory=list)  # mentions of each on pages off topic
     company_: Company = field(init=False, repr=False, default_factory=Company)
     calibration_: Calibration = field(init=False, repr=False, default_factory=Calibration)
@@ -112,11 +112,12 @@ class Keywords:
         self.phrases_ = Phrases([*wanted, *unwanted])
         self.company_ = Company({token for term in (*wanted, *unwanted) for token in term})
         self.common_ = [0.0] * len(wanted)
+        self.terms_ = TermScores(len(wanted), self.model, self.k1)
 
     async def judge(self, page: Page) -> Verdict:
         """Judge by text, title and URL; the reasons in `why` sum to the relevance, unless there are more than ten."""
         reading = self._read(page)
-        score, parts = self._score(reading.mentions)
+        score, parts = self.terms_.of_page(reading.mentions, self.common_)
         self.last_ = reading._replace(score=score)
         return self._verdict(score, parts, reading.company)
 
@@ -170,13 +171,13 @@ class Keywords:
         if self.told_ == self.version_:
             return []
         self.told_ = self.version_
-        scores = self._scores(self._times(), self.common_)
+        scores = self.terms_.of_pages(self._times(), self.common_)
         relevances = self.calibration_.probabilities(scores, self._companies())
         found = []
         for number, (on_topic, relevance) in enumerate(zip(self._passes(relevances), relevances, strict=True)):
             one = self.seen_[number]
             if one.url and (on_topic != one.on_topic or abs(relevance - one.relevance) > TOLD):
-                verdict = self._verdict(*self._score(one.mentions), one.company)
+                verdict = self._verdict(*self.terms_.of_page(one.mentions, self.common_), one.company)
                 self.seen_[number] = one._replace(on_topic=verdict.on_topic, relevance=round(verdict.relevance, 4))
                 found.append((one.url, verdict))
         return found
@@ -188,16 +189,8 @@ class Keywords:
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
         """Like `relevance_of`, for all links of a page: a single check rules out most, which have none of the words."""
         telling = self.phrases_.among(set().union(*many))
-        weight = [1 / (1 + common) for common in self.common_]
-        shares = [one / (sqrt(sum(weight)) if self.model == "bm25" else sum(weight)) for one in weight]
-        return [0.0 if telling.isdisjoint(words) else self._of_few(words, telling, shares) for words in many]
-
-    def _of_few(self, words: Sequence[str], telling: set[str], shares: Sequence[float]) -> float:
-        mentions = self._in_text(words, telling)
-        wanted = [(place, times) for place, times in mentions.items() if place < len(shares)]
-        evidence = {place: shares[place] * self._worth(times) for place, times in wanted}
-        for_it = _any_of(evidence)[0] if self.model == "bm25" else sum(evidence.values())
-        return for_it * (1 - self._against(mentions)[0]) if for_it else 0.0
+        found = ({} if telling.isdisjoint(words) else self._in_text(words) for words in many)
+        return self.terms_.of_texts(found, [1 / (1 + common) for common in self.common_])
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """Return the wanted terms with their weights, and the unwanted ones."""
@@ -257,7 +250,7 @@ class Keywords:
     def _read_again(self, page: Page) -> Reading:
         """Read a page that others were judged after."""
         reading = self._read(page)
-        return reading._replace(score=self._score(reading.mentions)[0])
+        return reading._replace(score=self.terms_.of_page(reading.mentions, self.common_)[0])
 
     def _mentions(self, page: Page) -> dict[int, float]:
         """Return how often each term found would occur in the text if the page had the typical length and no title."""
@@ -268,9 +261,9 @@ class Keywords:
                 mentions[place] = mentions.get(place, 0.0) + times * weight
         return mentions
 
-    def _in_text(self, text: Sequence[str], telling: set[str] | None = None) -> dict[int, float]:
+    def _in_text(self, text: Sequence[str]) -> dict[int, float]:
         one = self.weights.text / (1 - self.b + self.b * max(len(text), 1) / TYPICAL_WORDS)
-        return {place: times * one for place, times in self.phrases_.count(text, telling).items()}
+        return {place: times * one for place, times in self.phrases_.count(text).items()}
 
     def _verdict(self, score: float, parts: Mapping[int, float], company: float | None) -> Verdict:
         why = {self.names_[place]: part for place, part in parts.items() if part}
@@ -284,35 +277,12 @@ class Keywords:
         on_topic = relevance > 0 and relevance >= self.threshold
         return Verdict(relevance, on_topic, why={name: why[name] for name in largest if why[name]}, model=version)
 
-    def _score(self, mentions: Iterable[tuple[int, float]]) -> tuple[float, dict[int, float]]:
-        """Return how much of the words a page has, 0 to 1, and the contribution of each term."""
-        times = dict(mentions)
-        number = len(self.wanted_)
-        above = {place: max(0.0, x - self.common_[place]) for place, x in times.items() if place < number}
-        evidence = {place: self._worth(x) / self._root for place, x in above.items()}
-        for_it, parts = _any_of(evidence) if self.model == "bm25" else (sum(evidence.values()), evidence)
-        against, vetoes = self._against(times)
-        return for_it * (1 - against), parts | {place: -for_it * veto for place, veto in vetoes.items()}
-
-    def _against(self, mentions: Mapping[int, float]) -> tuple[float, dict[int, float]]:
-        number = len(self.wanted_)
-        return _any_of({place: log1p(times / self.k1) for place, times in mentions.items() if place >= number})
-
-    @property
-    def _root(self) -> float:
-        """Return the divisor of each term's worth: the longer the list, the more a page has to contain."""
-        return sqrt(len(self.wanted_)) if self.model == "bm25" else float(len(self.wanted_))
-
-    def _worth(self, times: float) -> float:
-        """Return the worth of a number of mentions of one term, as -log(1 - probability), or as a share for tf-idf."""
-        return log1p(times / self.k1) if self.model == "bm25" else min(log1p(times) / log1p(FULL_TIMES), 1.0)
-
     def _fit(self) -> None:
         """Recalibrate; if that changes next to nothing, keep the old calibration."""
         times, companies = self._times(), self._companies()
-        before = self.calibration_.probabilities(self._scores(times, self.common_), companies)
+        before = self.calibration_.probabilities(self.terms_.of_pages(times, self.common_), companies)
         common = self._common(times, off=before < SURELY_OFF)
-        scores = self._scores(times, common)
+        scores = self.terms_.of_pages(times, common)
         self.strong_, self.weak_ = _extremes(scores)
         forgotten = self.pages_ - len(self.seen_)
         calibration = fit(scores, companies, self.strong_, self.weak_, self.calibration_, forgotten)
@@ -338,17 +308,6 @@ class Keywords:
             times[rows, places] = numbers
         return times
 
-    def _scores(self, times: Numbers, common: Sequence[float]) -> Numbers:
-        """Like `_score`, for many pages at once."""
-        number = len(self.wanted_)
-        above = np.maximum(0.0, times[:, :number] - common)
-        if self.model == "bm25":
-            for_it = 1 - np.exp(-np.log1p(above / self.k1).sum(axis=1) / self._root)
-        else:
-            for_it = np.minimum(np.log1p(above) / log1p(FULL_TIMES), 1.0).sum(axis=1) / self._root
-        found: Numbers = for_it * np.exp(-np.log1p(times[:, number:] / self.k1).sum(axis=1))
-        return found
-
     def _common(self, times: Numbers, off: NDArray[np.bool_]) -> list[float]:
         """Return how often each term occurs on the typical page off topic: a menu on every page says nothing.
 
@@ -358,7 +317,7 @@ class Keywords:
             return self.common_
         number = len(self.wanted_)
         found: list[float] = np.minimum(np.median(times[off, :number], axis=0), MOST_COMMON).tolist()
-        return found if self._scores(times, found).max() >= 0.5 else [0.0] * number
+        return found if self.terms_.of_pages(times, found).max() >= 0.5 else [0.0] * number
 
 
 _SIMPLE = ("pages", "next_fit", "version", "told", "strong", "weak")  # saved as is
@@ -370,15 +329,6 @@ def _extremes(scores: Numbers) -> tuple[float, float]:
     best = float(np.quantile(told, 1 - BEST_SHARE)) if told.size >= LEAST_OFF else STRONG
     strong, worst = min(STRONG, max(LEAST_STRONG, best)), float(np.quantile(scores, WORST_SHARE))
     return (max(strong, (worst + best) / 2), worst) if worst > strong / 2 else (strong, strong / 2)
-
-
-def _any_of(evidence: Mapping[int, float]) -> tuple[float, dict[int, float]]:
-    """Return the probability that any of several independent causes suffices, each given as -log(1 - probability)."""
-    total = sum(evidence.values())
-    if not total:
-        return 0.0, {}
-    probability = 1 - exp(-total)
-    return probability, {place: value / total * probability for place, value in evidence.items()}
 
 
 def _split(entries: Iterable[str]) -> tuple[dict[tuple[str, ...], str], dict[tuple[str, ...], str]]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from lycosa.judging import text_relevances
 from lycosa.text import words
-from lycosa.types import Page, TextRelevance, text_relevances
+from lycosa.types import Page, TextRelevance
 
 MOST_WORDS = 50  # per passage
 MOST_PASSAGES = 1_000  # per page that are scored

@@ -1,13 +1,16 @@
 """Count words and phrases in a text, including inflected forms: "topic maps" matches "topic map"."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from lycosa.text import STEMS, STOP_WORDS, words
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.text import STEMS, STOP_WORDS, Memo, words
 
 _MOST_WORDS = 100_000  # a hostile page must not grow the table without bound
-_FEW = 6  # up to this many words are counted one by one: each is a search through the text, but in C
 _GAP = 2  # stop words allowed between two tokens of a phrase
+_FEW_WORDS = 64  # a longer text is looked through for the beginnings of tokens first
+_THREE_BYTES, _MIXED, _KEPT_BITS = np.uint32(0xFFFFFF), np.uint32(0x9E3779B1), np.uint32(32 - 15)
 
 
 def tokens(phrase: str) -> tuple[str, ...]:
@@ -37,53 +40,75 @@ class Phrases:
             else:
                 self._single[first] = place
         self._numbers = numbers
-        self._starts = {token[:2] for token in numbers}  # a stem begins like its word, unless that is very short
-        self._codes: dict[str, int] = {}  # words seen so far that are in a phrase -> numbers of their tokens
-        self._others: set[str] = set()  # words seen so far that are not
+        starts = [_start(token) for token in numbers]
+        self._letters = {start[:2] for start in starts}
+        self._beginnings = _beginnings(starts)
+        self._codes = Memo(self._code, _MOST_WORDS)  # of words seen
 
-    def count(self, text: Sequence[str], telling: set[str] | None = None) -> dict[int, int]:
-        """Return the number of matches by position in the list, for the phrases that occur; `text` is words in lower
-        case.
+    def _code(self, word: str) -> int:
+        """Return the number of a word's token; 0 if it is in no phrase."""
+        may_match = word[:2] in self._letters or word[:1] in self._letters
+        return self._numbers.get(_token(word), 0) if may_match else 0
 
-        Few words of a page are in a phrase, so the page is checked as a set first, without a step in Python for each
-        word. `telling`: what `among` returned for this text and others.
+    def count(self, text: Sequence[str]) -> dict[int, int]:
+        """Return the number of matches by position in the list, for the phrases that occur, in the order of the text;
+        `text` is words in lower case.
+
+        Few words of a page are in a phrase, and the others are skipped without a step in Python for each.
         """
-        hits = self.among(set(text)) if telling is None else telling.intersection(text)
-        if not hits:
-            return {}
-        codes = [*map(self._codes.get, text)] if self._longer or len(hits) > _FEW else []  # None: in no phrase
-        tally: dict[int, int] = Counter(filter(None, codes)) if codes else {}
-        for word in sorted(hits) if not codes else ():  # sums over the result must not depend on the order of a set
-            code = self._codes[word]
-            tally[code] = tally.get(code, 0) + text.count(word)
+        tally: dict[int, int] = {}
+        for code in filter(None, map(self._codes.__getitem__, self._candidates(text))):
+            tally[code] = tally.get(code, 0) + 1
+        codes: list[int] = []
         found: dict[int, int] = {}
         for code, times in tally.items():
             if code in self._single:
                 found[self._single[code]] = times
             for place, rest in self._longer.get(code, ()):
-                if tally.keys() >= set(rest) and (matches := _matches(text, codes, code, rest)):
-                    found[place] = matches
+                if tally.keys() >= set(rest):
+                    codes = codes or [*map(self._codes.__getitem__, text)]
+                    if matches := _matches(text, codes, code, rest):
+                        found[place] = matches
         return found
 
-    def among(self, words: set[str]) -> set[str]:
+    def _candidates(self, text: Sequence[str]) -> Sequence[str]:
+        """Return, in their order, all words of a text that may be in a phrase, and hardly any others."""
+        if len(text) <= _FEW_WORDS:
+            return text
+        data = f" {' '.join(text)}    ".encode("utf-8", "replace")
+        before = np.flatnonzero(np.frombuffer(data, np.uint8, len(data) - 3) == ord(" "))[:-1]
+        if len(before) != len(text):  # words with spaces in them
+            return text
+        four_bytes = np.ndarray((len(data) - 3,), "<u4", data, strides=(1,))  # that begin at every byte
+        at = np.flatnonzero(self._beginnings.take(_mixed(four_bytes.take(before + 1))))
+        return [text[place] for place in at.tolist()]
+
+    def among(self, words: Iterable[str]) -> set[str]:
         """Return those of the words that are in a phrase."""
-        self._meet(words - self._others)
-        return self._codes.keys() & words
-
-    def _meet(self, words: set[str]) -> None:
-        """Classify new words by whether they are in a phrase."""
-        if len(self._others) + len(words) > _MOST_WORDS:
-            self._others.clear()
-        for word in words:
-            may_match = len(word) <= 5 or word[:2] in self._starts
-            code = self._numbers.get(_token(word)) if may_match else None
-            if code:
-                self._codes[word] = code
-            else:
-                self._others.add(word)
+        return {word for word in words if self._codes[word]}
 
 
-def _matches(text: Sequence[str], codes: list[int | None], first: int, rest: tuple[int, ...]) -> int:
+def _start(token: str) -> str:
+    """Return what every word with this token begins with. A stem begins like its words, except that its last letter may
+    be another: y becomes i, and e may be added."""
+    return (token[:-1] or token) if token[-1] in "iel" else token
+
+
+def _beginnings(starts: Iterable[str]) -> NDArray[np.bool_]:
+    """Return which words may begin like that, by a hash of their first three bytes."""
+    found = np.zeros(1 << 15, np.bool_)
+    for start in starts:
+        given = start.encode("utf-8", "replace")[:3]
+        rest = np.arange(1 << 8 * (3 - len(given)), dtype=np.uint32)  # whatever follows a shorter one
+        found[_mixed(np.uint32(int.from_bytes(given, "little")) + (rest << np.uint32(8 * len(given))))] = True
+    return found
+
+
+def _mixed(beginnings: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    return ((beginnings & _THREE_BYTES) * _MIXED) >> _KEPT_BITS
+
+
+def _matches(text: Sequence[str], codes: Sequence[int], first: int, rest: tuple[int, ...]) -> int:
     """Count how often `first` occurs followed by `rest`."""
     matches = at = 0
     try:
@@ -94,7 +119,7 @@ def _matches(text: Sequence[str], codes: list[int | None], first: int, rest: tup
         return matches
 
 
-def _follows(text: Sequence[str], codes: list[int | None], at: int, rest: tuple[int, ...]) -> bool:
+def _follows(text: Sequence[str], codes: Sequence[int], at: int, rest: tuple[int, ...]) -> bool:
     for code in rest:
         end = min(at + _GAP, len(codes))
         while at < end and text[at] in STOP_WORDS:

@@ -17,7 +17,7 @@ from msgspec import msgpack
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
-from lycosa.judge.bags import Bag, Bags, Notes, Reader
+from lycosa.judge.bags import Bag, Bags, Notes, Reader, packed_bag, unpacked_bag
 from lycosa.judge.embedding import Embedder
 from lycosa.judge.phrases import tokens
 from lycosa.judge.understanding import (
@@ -68,6 +68,7 @@ class Sentence:
     failed_at_: int = field(init=False, repr=False, default=0)  # pages seen when training failed
     revised_: Judged = field(init=False, repr=False, default_factory=list)
     embedded_: "Embedded | None" = field(init=False, repr=False, default=None)
+    lessons_: list[Any] | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Check the sentences, and load the model if there is one."""
@@ -112,14 +113,35 @@ class Sentence:
         page = visit.page
         if visit.reply.error or not (page.words or page.title) or page.listed:
             return
-        url, bag = visit.reply.link.url, self.reader_.read(page)
-        self.bags_.add(url, bag, lambda: self.reader_.spelling(page))
+        bag = self.reader_.read(page)
+        if self.lessons_ is not None:
+            self.lessons_.append(packed_bag(bag, self.reader_.spelling(page)))
+        self._remember(visit.reply.link.url, bag, lambda: self.reader_.spelling(page))
+
+    def _remember(self, url: str, bag: Bag, spell: Callable[[], dict[str, str]]) -> None:
+        """`url` is empty for the pages of other shards, whose verdicts are not ours to revise."""
+        self.bags_.add(url, bag, spell)
         if self.training_:
             self.since_[url] = bag
             if not self.training_.is_alive():
                 self._adopt(self.training_)
         elif self.bags_.seen >= next_step(max(self.version_.seen, self.failed_at_)):
             self._train()
+
+    def share(self) -> None:
+        """There are other shards, whose lessons this one will study."""
+        self.lessons_ = []
+
+    def lesson(self) -> dict[str, Any]:
+        """Return the words of the pages of this shard since the last lesson."""
+        pages, self.lessons_ = self.lessons_, []
+        return {"pages": pages} if pages else {}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        """Remember pages of another shard."""
+        for packed in lesson["pages"]:
+            bag, spelled = unpacked_bag(*packed)
+            self._remember("", bag, lambda spelled=spelled: spelled)  # type: ignore[misc]
 
     def revised(self) -> Judged:
         """Return the verdicts of a new version on the remembered pages, once."""
@@ -172,9 +194,9 @@ class Sentence:
             self.failed_at_ = self.bags_.seen  # the error was logged; retried at the next step
             return
         version = self.version_ = training.version
-        self.revised_ = list(
-            (dict(training.judged) | {url: version.verdict(bag) for url, bag in since.items()}).items()
-        )
+        judged = dict(training.judged) | {url: version.verdict(bag) for url, bag in since.items()}
+        judged.pop("", None)
+        self.revised_ = [*judged.items()]
         if self.notes_ is not None:
             facts = version.number, version.seen, version.scale, version.space.pack()
             self.notes_.keep(_MODEL, msgpack.encode(facts))

@@ -15,20 +15,19 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.judge.bayes import cool, fit_bayes, fit_temperature
-from lycosa.judge.classifier import Classifier, Focus, Head, Section, untrained
+from lycosa.judge.classifier import Classifier, Focus, Head
 from lycosa.judge.corpus import Corpus, ReadPages, as_list, read_corpus, sources
 from lycosa.judge.features import FIELDS, Fields
-from lycosa.judge.given import GivenPage, given_pages
 from lycosa.judge.sparse import Rows
-from lycosa.judge.training import load_or_train, train
-from lycosa.types import Page, Verdict
+from lycosa.judge.trained import TrainedOnPages
+from lycosa.judge.training import train
 
 _SHOWN = 20  # class names in an error
 _SEED = 0  # of the split that the temperature is fitted on
 
 
 @dataclass
-class Taxonomy:
+class Taxonomy(TrainedOnPages):
     """Trains on example pages for a tree of classes; returns the probability of every class."""
 
     KIND: ClassVar[str] = "taxonomy"
@@ -42,41 +41,6 @@ class Taxonomy:
     weights: Literal["tfidf", "counts"] = "tfidf"
     temperature: Annotated[float, Meta(gt=0)] | Literal["fit"] = "fit"  # 1: the naive Bayes posterior as is
     threshold: Annotated[float, Meta(gt=0, lt=1)] = 0.5
-    classifier_: Classifier = field(init=False, repr=False, default_factory=untrained)
-    focus_: Focus = field(init=False, repr=False, default=Focus(np.zeros(0, bool), 0.5))
-    source_: tuple[Path, ReadPages] | None = field(init=False, repr=False, default=None)  # of the training pages
-
-    def prepare(self, folder: Path, read: ReadPages) -> None:
-        found = load_or_train(self, folder, read)
-        self._check(found.labels)
-        self.use(found)
-        self.set_source(folder, read)
-
-    def set_source(self, folder: Path, read: ReadPages) -> None:
-        """Say where the training pages are."""
-        self.source_ = folder, read
-
-    def given(self) -> list[GivenPage]:
-        """Return the training pages; labels are learned from together with them. A shared model may have none."""
-        folder, read = self.source_ or (Path(), None)
-        has_pages = all((folder / name).exists() for name in as_list(self.examples))
-        return given_pages(self, folder, read) if read and has_pages else []
-
-    def use(self, found: Classifier) -> None:
-        """Judge with this classifier."""
-        self.classifier_, self.focus_ = found, self.focus(found)
-
-    async def judge(self, page: Page) -> Verdict:
-        return self.classifier_.verdict(page, self.focus_)
-
-    def relevance_of(self, words: Sequence[str]) -> float:
-        return self.relevances_of([words])[0]
-
-    def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
-        return self.classifier_.text_relevances(many, self.focus_)
-
-    def describe(self, top: int) -> list[Section]:
-        return self.classifier_.describe(top)
 
     def recipe(self) -> dict[str, Any]:
         names = ("min_pages", "features_per_class", "fields", "weights", "temperature")
@@ -93,7 +57,7 @@ class Taxonomy:
                 f"{left} in {self._where()} after merging those with fewer than"
                 f" {self.min_pages} pages into their parents (min_pages); at least two are needed",
             )
-        self._check(known)
+        self.check(known)
         return found
 
     def fit(self, corpus: Corpus, chosen: NDArray[np.intp]) -> Classifier:
@@ -122,7 +86,7 @@ class Taxonomy:
     def _where(self) -> str:
         return ", ".join(as_list(self.examples))
 
-    def _check(self, known: Sequence[str]) -> None:
+    def check(self, known: Sequence[str]) -> None:
         names = ", ".join(known[:_SHOWN]) + (", ..." if len(known) > _SHOWN else "")
         there_are = f"(there are: {names}; one with fewer than {self.min_pages} pages is merged into its parent)"
         if not self.target:

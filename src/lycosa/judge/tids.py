@@ -188,6 +188,7 @@ class Tids:
     bound_: float = field(init=False, repr=False, default=0.0)  # similarity threshold for on topic
     joined_: int = field(init=False, repr=False, default=0)  # pages since the threshold was computed
     members_: list[float] = field(init=False, repr=False, default_factory=list)  # their similarity before they joined
+    lessons_: list[Any] | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Build the table from the example pages and measure how similar they are to it."""
@@ -231,9 +232,28 @@ class Tids:
     def learn(self, visit: Visit) -> None:
         """Add a page on topic to the set."""
         if visit.verdict.on_topic and self.grow:
-            text = _text_of(visit.page)
-            self.table_.add(_count(text), text)
-            self._joined(100 * visit.verdict.relevance)
+            text, similarity = _text_of(visit.page), 100 * visit.verdict.relevance
+            counts = _count(text)
+            self.table_.add(counts, text)
+            self._joined(similarity)
+            if self.lessons_ is not None:
+                spelled = _spellings(text)
+                self.lessons_.append((similarity, [(times, spelled[stem]) for stem, times in counts.items()]))
+
+    def share(self) -> None:
+        """There are other shards, whose lessons this one will study."""
+        self.lessons_ = []
+
+    def lesson(self) -> dict[str, Any]:
+        """Return the pages of this shard that joined the set since the last lesson, as words and their counts."""
+        pages, self.lessons_ = self.lessons_, []
+        return {"pages": pages} if pages else {}
+
+    def study(self, lesson: dict[str, Any]) -> None:
+        """Add pages that joined the set of another shard."""
+        for similarity, found in lesson["pages"]:
+            self.table_.add(Counter({STEMS[word]: times for times, word in found}), [word for _, word in found])
+            self._joined(similarity)
 
     def similarity(self, text: Iterable[str]) -> float:
         """Return the similarity of a few lower-case words to the set, 0 to 100: the score of an anchor."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from msgspec.structs import replace
@@ -25,17 +25,20 @@ _SHOWN_PAGES = 500  # per label, to find its top terms
 _log = logging.getLogger(__name__)
 
 
+@runtime_checkable
 class Learner(Protocol):
     """A judge that is trained on labelled pages."""
 
     KIND: ClassVar[str]
     examples: str | list[str]
     labels: str | list[str]
+    classifier_: Classifier
 
     def recipe(self) -> dict[str, Any]: ...  # every option that affects training
     def corpus(self, folder: Path, read: ReadPages) -> Corpus: ...
     def fit(self, corpus: Corpus, chosen: NDArray[np.intp]) -> Classifier: ...
     def focus(self, found: Classifier) -> Focus: ...
+    def check(self, known: Sequence[str]) -> None: ...  # raises ConfigError if the target does not fit the labels
     def use(self, found: Classifier) -> None: ...  # judge with it from now on
     def targets(self, known: Sequence[str]) -> list[str]: ...  # those of the labels that are on topic
     def class_of(self, label: str, known: Sequence[str]) -> str: ...  # of a page labelled by someone else

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judge.bags import MOST_TIMES, Bag, term_of
-from lycosa.judge.features import Floats, Ids, bounds
+from lycosa.judge.features import Floats, bounds
 from lycosa.judge.vectors import LENGTH, Direction, Space, direct, pull
 from lycosa.text import STEMS, Memo, words
 from lycosa.types import Verdict
@@ -107,14 +107,14 @@ class Understanding:
         """Return how well the text fits the best-fitting sentence."""
         return float(self._best(bag)[1].sum()) if bag else 0.0
 
-    def _best(self, bag: Bag) -> tuple[Ids, Floats]:
+    def _best(self, bag: Bag) -> tuple[NDArray[np.intp], Floats]:
         """Return the terms, and what each adds to the score."""
-        ids = np.fromiter(map(self._places.get, bag, repeat(len(self._places))), np.int32, len(bag))
+        ids = np.fromiter(map(self._places.get, bag, repeat(len(self._places))), np.intp, len(bag))
         times = np.minimum(np.fromiter(bag.values(), np.float32, len(bag)), MOST_TIMES)
         parts = [self._moved(one, ids, times) for one in self._directions]
-        return ids, max(parts, key=lambda moved: float(moved.sum()))
+        return ids, parts[0] if len(parts) == 1 else max(parts, key=lambda moved: float(moved.sum()))
 
-    def _moved(self, direction: Direction, ids: Ids, times: NDArray[Any]) -> Floats:
+    def _moved(self, direction: Direction, ids: NDArray[np.intp], times: NDArray[Any]) -> Floats:
         by_word, by_meaning = pull(self.space, direction, ids, times)
         own, other = self._scales(direction)
         return own * by_word + other * by_meaning

@@ -37,7 +37,7 @@ from lycosa.lab.writing import make_folder, writing
 from lycosa.parse.memory import keep_memory
 from lycosa.plugins import STRATEGY, Plugins
 from lycosa.strategy import STRATEGIES
-from lycosa.types import BadInput
+from lycosa.types import BadInput, Prepares
 
 Watch = Callable[[str, int, int], None]  # current step, amount done, total
 
@@ -153,7 +153,7 @@ def run(job: Job) -> None:
         positives = set(prepared.positives)
         judge = Asked(judge, person, lambda url: web.page(url) in positives)
     strategy = baselines.oracle(prepared.oracle, web) if job.options["kind"] == "oracle" else _make(job.options)
-    if hasattr(strategy, "prepare"):
+    if isinstance(strategy, Prepares):
         try:
             strategy.prepare(Path(judging.home), judge)
         except BadInput as error:

@@ -24,11 +24,12 @@ from lycosa.errors import LycosaError
 from lycosa.lab.generated import GeneratedWeb, Links, Oddities, Text
 from lycosa.lab.serve import Server
 from lycosa.lab.writing import writing
+from lycosa.locking import lock
 from lycosa.output import terminal
 from lycosa.output.progress import Progress
 from lycosa.output.show import chart
 from lycosa.parse.memory import keep_memory
-from lycosa.run import Run, lock
+from lycosa.run import Run
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import page_addresses
 from lycosa.types import BadInput

@@ -58,7 +58,7 @@ class Missed(NamedTuple):
 
 
 class Errors(Struct, frozen=True):
-    """How far one kind of estimate was from the truth, in the mean over the samples."""
+    """How far one kind of estimate was from the truth, averaged over the samples."""
 
     kind: str  # "10 held out", "harvest curve"
     error: float  # absolute, the mean over equally spaced points of the crawl

@@ -2,9 +2,10 @@
 
 An index is plain data with a checksum. It is valid only for the file it was built from (path, size and modification
 time must match); a damaged one, or one in another format, is rebuilt. Nothing is written next to the WARC, which may
-belong to someone else; an index that earlier versions left there is still read.
+belong to someone else, and no index that lies there is read, since whoever made the WARC could have made it.
 """
 
+import hashlib
 import logging
 import os
 from collections.abc import Iterator
@@ -19,11 +20,11 @@ from msgspec import Struct
 
 from lycosa import urls
 from lycosa.files import write_whole
-from lycosa.store.warc import Response, read_responses
+from lycosa.store.warc_reader import Response, read_responses
 from lycosa.types import BadInput
 
 SUFFIX = ".lycosa-index"
-_MAGIC = b"lycosa-index 1\n"
+_MAGIC = b"lycosa-index 2\n"
 _CHECK_BYTES = 8
 _GZIP_START = b"\x1f\x8b"
 _KINDS = WarcRecordType.response | WarcRecordType.revisit
@@ -67,10 +68,9 @@ def index_of(path: Path) -> Index:
     """The index of a WARC: the cached one, or a new one, which is cached if possible."""
     size, mtime_ns = _stamp(path)
     cached = _cached(path)
-    for place in filter(None, (cached, path.with_name(path.name + SUFFIX))):
-        kept = _load(place)
-        if kept and (kept.size, kept.mtime_ns) == (size, mtime_ns):
-            return kept
+    kept = _load(cached) if cached else None
+    if kept and (kept.size, kept.mtime_ns) == (size, mtime_ns):
+        return kept
     made = _make(path, size, mtime_ns)
     if cached:
         _keep(made, cached)
@@ -229,5 +229,5 @@ def _mark(record: WarcRecord) -> _Mark:
 
 
 def _hash(data: bytes) -> int:
-    """A 64-bit hash; 0 for no bytes."""
-    return xxhash.xxh3_64_intdigest(data) if data else 0
+    """A 64-bit hash that no page can be made to share with another, whose label it would then have; 0 for no bytes."""
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") if data else 0

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from lycosa import __version__, build, config
 from lycosa.judge import classifier, model_file
 from lycosa.judge.corpus import digest, sources
+from lycosa.judge.training import Learner
 from lycosa.lab.answer import Pages
 from lycosa.lab.recorded import warc_files
 from lycosa.lab.replay import head_of
@@ -21,7 +22,7 @@ from lycosa.lab.writing import make_folder, writing
 from lycosa.pages import read_pages
 from lycosa.store.warc import WarcWriter
 from lycosa.strategy import rule_base
-from lycosa.types import BadInput, Exchange
+from lycosa.types import BadInput, Exchange, Prepares
 
 MAIN = "main"  # the judge of all strategies that do not choose another
 POSITIVE, OTHER = "positive", "other"
@@ -90,7 +91,7 @@ class Makers(Struct, frozen=True):
         home = str(source.path.parent)
         found = Judging(settings.topic, home, home)
         judge = build.make("topic", build.judges(), settings.topic, source)
-        if not hasattr(judge, "recipe"):
+        if not isinstance(judge, Learner):
             return found
         return replace(self._ready(found), home=home)
 
@@ -143,7 +144,7 @@ def judge_of(judging: Judging) -> Any:
     """A new judge, ready to judge; each crawl needs a new one because judges learn."""
     judge = build.make("topic", build.judges(), judging.options, judging.source())
     if not judging.model:
-        if hasattr(judge, "prepare"):
+        if isinstance(judge, Prepares):
             judge.prepare(Path(judging.folder), read_pages)
         return judge
     trained = classifier.load(Path(judging.model), judge.KIND)

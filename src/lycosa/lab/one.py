@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lycosa import config
 from lycosa.assembly import Assembly
+from lycosa.errors import innermost, plugin_error
 from lycosa.frontier.limits import Quota
 from lycosa.frontier.scope import Scope
 from lycosa.lab.clock import LabClock, run_in_lab
@@ -185,6 +186,10 @@ def crawl_web(  # noqa: PLR0913
             bench.clock,
             crawl.run([Link(url, origin=Origin.SEED) for url in start_urls(seeds)], settings.fetch.concurrency),
         )
+    except Exception as error:
+        if plugin := plugin_error(innermost(error), {"judge": judge, "strategy": strategy}):
+            raise plugin from error
+        raise
     finally:
         bench.db.close()
     return bench.crawled()

@@ -22,9 +22,7 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
     answers: Positive = 5  # each time
     every: Positive = 50  # pages
     wrong: Annotated[float, Meta(ge=0, le=1)] = 0.0  # probability that an answer is wrong
-    choose: Literal["mixed", "random"] = (
-        "mixed"  # pages as `lycosa label` chooses them, or any page with equal probability
-    )
+    choose: Literal["mixed", "random"] = "mixed"  # as `lycosa label` does, or any page with equal probability
     seed: Whole = 0
 
 

@@ -15,7 +15,8 @@ from lycosa.judge.corpus import read_labels
 from lycosa.lab.answer import Answer
 from lycosa.lab.index import Entry, Index, index_of
 from lycosa.seeds.file import read_seeds
-from lycosa.store.warc import read_record, to_response
+from lycosa.store import shard_views
+from lycosa.store.warc_reader import read_record, to_response
 from lycosa.types import BadInput
 
 __all__ = ["Recorded", "RecordedWeb", "page_labels", "read_labels", "start_urls"]
@@ -141,10 +142,11 @@ def is_page(entry: Entry) -> bool:
 def warc_files(path: Path) -> list[Path]:
     """The WARCs of a path: itself, those of a folder, or those of a crawl folder."""
     if path.is_dir():
-        folder = path / "warc" if (path / "warc").is_dir() else path
-        found = sorted(file for file in folder.iterdir() if file.name.endswith(_WARC_NAMES) and file.is_file())
+        is_crawl = (path / "warc").is_dir()
+        within = shard_views.warc_files(path) if is_crawl else sorted(path.iterdir())
+        found = [file for file in within if file.name.endswith(_WARC_NAMES) and file.is_file()]
         if not found:
-            raise BadInput(f"{folder}: no WARC here (.warc, .warc.gz)")
+            raise BadInput(f"{path / 'warc' if is_crawl else path}: no WARC here (.warc, .warc.gz)")
         return found
     if not path.exists():
         raise BadInput(f"{path}: no such file or folder")

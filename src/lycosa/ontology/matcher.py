@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import compress, count, islice
 
-from lycosa.text import STEMS, STOP_WORDS, words
+from lycosa.text import LONGEST_KEPT, STEMS, STOP_WORDS, words
 
 _MOST_WORDS = 500_000  # a hostile page must not grow the table without bound
 _QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")  # "Mercury (planet)": written in thesauri, not on pages
@@ -40,7 +40,8 @@ class _Numbers(dict[str, int]):
     def __missing__(self, word: str) -> int:
         part = key(word)
         number = self._names.get(part, 0) if part[0] == "=" else self._all.setdefault(part, len(self._all) + 1)
-        self[word] = number
+        if len(word) <= LONGEST_KEPT:
+            self[word] = number
         return number
 
     def trim(self) -> None:

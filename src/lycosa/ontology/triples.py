@@ -1,7 +1,10 @@
 """Read untrusted RDF through rdflib: no entities, no remote contexts, nothing fetched."""
 
 import re
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ SYNTAXES = {
     ".trig": "trig",
 }
 _MOST_BYTES = 128 << 20  # in memory a graph takes about twenty times the size of its file
+_one_at_a_time = threading.Lock()
 
 Triple = tuple[str, str, str | Name]  # an IRI is a string, a blank node a string starting with '_:', a literal a Name
 
@@ -34,10 +38,8 @@ def triples(path: Path, syntax: str) -> list[Triple]:
         raise BadInput(f"{path.name}: reading RDF needs: pip install 'lycosa[ontology]'") from error
     if syntax == "xml":
         root(path)  # refuses entities
-    normalise, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False  # '1e999999999' must not be expanded
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # rdflib warns about its own deprecated calls
+        with _literals_as_written(rdflib):
             graph = rdflib.Dataset(default_union=True)
             _fill(graph, path, syntax)
             return [(_plain(one), str(two), _plain(three)) for one, two, three in graph.triples((None, None, None))]  # type: ignore[misc]
@@ -45,8 +47,19 @@ def triples(path: Path, syntax: str) -> list[Triple]:
         raise
     except Exception as error:  # rdflib raises anything, including AttributeError and IndexError
         raise BadInput(_message(path.name, syntax, error)) from error
-    finally:
-        rdflib.NORMALIZE_LITERALS = normalise
+
+
+@contextmanager
+def _literals_as_written(rdflib: Any) -> Iterator[None]:
+    """Keep '1e999999999' from being expanded to a gigabyte. rdflib has only a switch for the whole process, so only one
+    thread at a time may use it, or the last one would restore what the first one had set."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rdflib warns about its own deprecated calls
+        before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield
+        finally:
+            rdflib.NORMALIZE_LITERALS = before
 
 
 def _fill(graph: Any, path: Path, syntax: str) -> None:

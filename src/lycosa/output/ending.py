@@ -7,7 +7,7 @@ from typing import Any
 from lycosa.output.show import duration
 from lycosa.output.terminal import printable
 
-_NO_ANSWER = "no host has answered"  # how the reason begins for which a run ends that nobody answered
+_NO_ANSWER = "no host has answered"  # the reason for ending a run in which no host answers starts with this
 _MOST_NAMED = 3  # seeds that failed for one reason
 _REMEDIES = {
     "private-address": "a private address: set allow_private = true under [fetch] in crawl.toml to permit it",
@@ -134,12 +134,14 @@ def _next(summary: Mapping[str, Any], folder: str, stopped_by_user: bool) -> str
         return f"Next: {crawl}   (continues where it stopped)"
     if why.startswith("limit of"):
         if "relevant" in why:
-            return f"{look}   (more: {crawl} --set limits.relevant={2 * limits['relevant']})"
+            return f"{look}   (more: {crawl} --set limits.relevant={2 * max(limits['relevant'], summary['relevant'])})"
         if "recall" in why:
             return f"{look}   (more: {crawl} --set limits.recall={(1 + limits['recall']) / 2:g})"
         if "seconds" in why:
             return f"{look}   (longer: {crawl} --set limits.seconds={2 * limits['seconds']:g})"
-        return f"{look}   (more: {crawl} --pages {2 * limits['pages']})"
+        return (
+            f"{look}   (more: {crawl} --pages {2 * max(limits['pages'], summary['pages'])})"  # a limit may be lowered
+        )
     if not summary["pages"]:
         return f"Next: {crawl}   (tries the seeds again)"
     if number := summary.get("may_pass", 0):

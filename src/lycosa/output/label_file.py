@@ -66,7 +66,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _from_tsv(line: str) -> Label:
     url, tab, answer = line.partition("\t")
     if not tab or answer.strip().lower() not in _ANSWERS:
-        raise ValueError("not a URL, a tab, and yes or no")
+        raise ValueError("expected a URL, a tab, and yes or no")
     return Label(_url(url), _ANSWERS[answer.strip().lower()], 0.0, "import")
 
 

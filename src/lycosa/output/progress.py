@@ -85,7 +85,7 @@ class Progress:
             ),
         ]
         if good:
-            lines.append(_facts(("last good page", printable(good["title"]).strip() or "(no title)")))
+            lines.append(_facts(("last relevant page", printable(good["title"]).strip() or "(no title)")))
             lines.append(Text(f"  {printable(good['url'])}"))
         lines.append(Text(waits_for(summary) or "crawling", "dim"))
         return lines

@@ -11,6 +11,7 @@ from lycosa.output.terminal import printable
 from lycosa.output.waits import Waits, waits_for
 from lycosa.store.db import CrawlDb
 from lycosa.store.known import KnownUrl, host_of, path_to
+from lycosa.store.labels import LABELS
 from lycosa.store.visited import LastVisit, last_visits
 from lycosa.types import BadInput, Band, Explanation, Link, Origin, Scored, Verdict
 
@@ -78,8 +79,13 @@ def scored(path: list[Step]) -> Scored:
     page = pages[-1] if pages and step.source else None  # there may be a redirect between them
     source = path[-2].url if step.source and len(path) > 1 else ""
     link = Link(step.url, source, step.anchor, step.depth, origin=Origin(step.origin))
-    verdict = Verdict(page.relevance or 0.0, page.on_topic, page.label) if page else None
+    verdict = _verdict(page) if page else None
     return Scored(link, step.score, bool(step.n), verdict, bool(page and page.origin in _STARTS), step.id)
+
+
+def _verdict(page: Step) -> Verdict:
+    relevance, added = page.relevance or 0.0, page.why.get(LABELS)
+    return Verdict(relevance, page.on_topic, page.label, uncorrected=None if added is None else relevance - added)
 
 
 def draw_why(path: list[Step], console: Console, explanation: Explanation | None, waits: Waits | None = None) -> None:

@@ -1,8 +1,8 @@
 """Parse the pages of a crawl so that none can stop it: expensive and suspicious ones in a sandbox.
 
-Before a page is parsed, the fingerprint of its URL is written to a small file, and it is wiped out when the page's turn
-is over. Whatever stands there when a crawl starts was in the works at a kill or a crash, and may have been the cause.
-From then on it is parsed in the sandbox, and after three such ends it is given up.
+Before a page is parsed, the fingerprint of its URL is written to a small file, and it is erased when the page's turn is
+over. A page whose fingerprint is found there when a crawl starts was being worked on at a kill or a crash, and may have
+been the cause. From then on it is parsed in the sandbox; after the third such end of a crawl it is given up.
 """
 
 import asyncio
@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Awaitable
 from pathlib import Path
 
+from lycosa.errors import TooCostly
 from lycosa.parse.by_type import Parsers
-from lycosa.types import Page, Reply, TooCostly
+from lycosa.types import Page, Reply
 
 NAME = "crawl.parsing"
 MOST_TRIES = 3

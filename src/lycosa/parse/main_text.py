@@ -10,6 +10,7 @@ from lycosa.parse.strip_tags import strip_tags
 _MAIN = ("main", "[role=main]", "article")
 _UNSEEN = "script, style, noscript, template, iframe, svg, select, button, textarea"
 _LEAST_LINKS, _LINKED = 3, 0.8  # a list with this many links that make up this share of its text is a menu
+_READINGS, _LINK_BYTES = 8, 20  # how often the lists of a page may be read in all; the least size of a link
 _AROUND = "nav, aside, footer, form, [role=navigation], [role=banner], [role=contentinfo], [hidden]"
 
 
@@ -25,7 +26,7 @@ def main_text(body: bytes, content_type: str) -> str:
     whole = _text(tree.body)
     main = _main(tree.body)
     _drop(main or tree.body, _AROUND if main else f"{_AROUND}, header")
-    _drop(main or tree.body, "ul, ol", _is_menu)
+    _drop(main or tree.body, "ul, ol", _Menus(_READINGS * len(body)).finds)
     return _text(main or tree.body) or whole  # a page may consist of a form only
 
 
@@ -38,10 +39,19 @@ def _main(body: LexborNode) -> LexborNode | None:
     return None
 
 
-def _is_menu(node: LexborNode) -> bool:
-    """Is it a list of links and hardly anything else?"""
-    links = node.css("a")
-    return len(links) >= _LEAST_LINKS and sum(map(_letters, links)) > _LINKED * _letters(node)
+class _Menus:
+    """Recognises lists of links and hardly anything else, as long as there are bytes left to read. Each list is read as
+    a whole, so that lists in lists in lists would take the square of their number."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def finds(self, node: LexborNode) -> bool:
+        if self._left <= 0:
+            return False
+        links, letters = node.css("a"), _letters(node)
+        self._left -= letters + _LINK_BYTES * len(links)
+        return len(links) >= _LEAST_LINKS and sum(map(_letters, links)) > _LINKED * letters
 
 
 def _letters(node: LexborNode) -> int:

@@ -19,8 +19,9 @@ from typing import IO
 
 import msgspec
 
+from lycosa.errors import TooCostly
 from lycosa.plugins import PARSER, Plugins
-from lycosa.types import Page, Reply, TooCostly
+from lycosa.types import Page, Reply
 
 CPU_S = 3.0  # the largest ordinary pages, 5 MB, take about one second
 MEMORY_BYTES = 1 << 30  # address space, of which Python with its libraries takes 0.2 GB
@@ -135,7 +136,7 @@ def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int, others: 
     from lycosa.parse.html import HtmlParser
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    _limit(resource.RLIMIT_AS, memory_bytes)
     kinds = Plugins(PARSER)
     parsers = Parsers(HtmlParser(max_links, robot), others={name: kinds.make(name) for name in others if name in kinds})
     while (question := read_message(sys.stdin.buffer)) is not None:
@@ -145,7 +146,13 @@ def _serve(max_links: int, robot: str, cpu_s: float, memory_bytes: int, others: 
 
 def _allow(cpu_s: float) -> None:
     """The total CPU time at which the system ends this process."""
-    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s + 0.999), resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_CPU, int(cpu_s + 0.999))
+
+
+def _limit(kind: int, most: int) -> None:
+    """Set a limit, or keep that of the whole session if it is lower, since nobody may exceed it."""
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _answer(parse: Callable[[Reply], Page], reply: Reply) -> bytes:

@@ -5,6 +5,7 @@ starting at each word, of which a fixed half counts. All in numpy, without looki
 to bits takes a third more time, and memory.
 """
 
+import secrets
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,11 +16,13 @@ _A, _B, _C = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F,
 _SHIFT = np.uint64(32)
 _ONE = np.uint64(1)
 _FEW = 64  # on a page with fewer words all vote, because possibly none of a handful is in the half that counts
+_SECRET = secrets.randbits(64)
 _ROW = 16 * 64  # votes added at a time: long rows are faster
 
 
-def content_digest(body: bytes, secret: int = 0) -> str:
-    """128 bits in hex that stand for a body. Whoever knows the secret can make two bodies that share them."""
+def content_digest(body: bytes, secret: int = _SECRET) -> str:
+    """128 bits in hex that stand for a body. Whoever knows the secret can make two bodies that share them; without one,
+    digests can only be compared within this process."""
     return xxhash.xxh3_128_hexdigest(body, seed=secret)
 
 

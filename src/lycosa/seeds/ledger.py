@@ -50,6 +50,7 @@ class Ledger:
         self._is_paused = is_paused
         self._next_at = 0.0
         self._failed: set[str] = set()  # failed queries are not retried in this run
+        self._opened, self._one = asyncio.Event(), asyncio.Lock()  # one query at a time, whoever asks
 
     async def open(self) -> None:
         """Call after opening the database."""
@@ -57,6 +58,7 @@ class Ledger:
         if text := self._db.get(_KEY):
             self.account = msgspec.json.decode(text, type=Account)
         await self.engine.open()
+        self._opened.set()
 
     async def close(self) -> None:
         await self.engine.close()
@@ -64,9 +66,13 @@ class Ledger:
     def ready(self) -> bool:
         """Whether the engine may be queried: it is not resting, the crawl is not paused, and the daily limit is not
         reached."""
-        now, account = self._clock.now(), self.account
-        left = not self._rules.per_day or account.day != int(now // _DAY_S) or account.asked < self._rules.per_day
-        return left and now >= account.rests_until and not self._is_paused()
+        return self._clock.now() >= self.ready_at() and not self._is_paused()
+
+    def ready_at(self) -> float:
+        """When the engine may be queried again, or could have been."""
+        account, most = self.account, self._rules.per_day
+        is_used_up = 0 < most <= account.asked
+        return max(account.rests_until, (account.day + 1) * _DAY_S if is_used_up else 0.0)
 
     def knows(self, query: str, site: str) -> bool:
         """Whether this query was sent before."""
@@ -75,6 +81,11 @@ class Ledger:
 
     async def search(self, query: str, site: str, k: int) -> list[str]:
         """The result, from memory if the query was sent before; empty if the engine may not be queried or fails."""
+        await self._opened.wait()
+        async with self._one:
+            return await self._search(query, site, k)
+
+    async def _search(self, query: str, site: str, k: int) -> list[str]:
         key = _key(query, site)
         known = self._searches.get(key)
         if known is not None:

@@ -10,13 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from lycosa import urls
 from lycosa.seeds.engines import Search
-from lycosa.seeds.ledger import Ledger
+from lycosa.seeds.ledger import Account
 from lycosa.seeds.queries import MOST_BYTES, Note, distinct, from_items, from_notes, list_items
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import latest_relevant, tally
@@ -99,13 +99,25 @@ class Sources:
         return source
 
 
+class Queries(Protocol):
+    """A search engine that is queried responsibly: the ledger, or another shard that has it."""
+
+    @property
+    def account(self) -> Account: ...
+    async def open(self) -> None: ...
+    async def close(self) -> None: ...
+    def ready(self) -> bool: ...
+    def knows(self, query: str, site: str) -> bool: ...
+    async def search(self, query: str, site: str, k: int) -> list[str]: ...
+
+
 @dataclass
 class SearchStep:
     """Add it to the crawl as a sink, run `run` alongside the crawl, and have the frontier call `more` before it
     ends."""
 
     rules: Search
-    engine: Ledger
+    engine: Queries
     push: Callable[
         [Sequence[Link], Sequence[float], Band], None
     ]  # to the frontier; without links, signals the end of a step
@@ -126,6 +138,15 @@ class SearchStep:
         self._due = False  # the trigger fired, but no page was available to make queries from
         self._busy = False
         self._called = asyncio.Event()
+        self._elsewhere: Callable[[str], bool] = lambda url: False  # whether a URL belongs to another shard
+
+    def join(self, engine: Queries, elsewhere: Callable[[str], bool]) -> None:
+        """Be the search step of one shard among several, before anything is opened."""
+        self.engine, self._elsewhere = engine, elsewhere
+
+    @property
+    def is_busy(self) -> bool:
+        return self._busy
 
     def load(self, db: CrawlDb) -> None:
         """Continue where the last run ended, with the relevant pages it saw last."""
@@ -155,6 +176,12 @@ class SearchStep:
         if self._due:
             self._start()
 
+    def hear(self, found: Iterable[str]) -> None:
+        """URLs that other shards have found: some may be targets."""
+        for url in found:
+            if self.targets and self.targets.is_target(url):
+                self._name(url)
+
     def more(self) -> bool:
         """Called when nothing is queued or in flight: whether a search may find more, so that the crawl is not over
         yet."""
@@ -177,17 +204,16 @@ class SearchStep:
             self.sources.drop(url)
         if self.targets:
             self._open -= {urls.key(url), urls.key(visit.reply.url)}
-            for link in page.links:
-                if self.targets.is_target(link.url):
-                    self._name(link.url)
+            self.hear(link.url for link in page.links)
 
     def _name(self, url: str) -> bool:
         """A URL of the target class was found; returns whether it is new and may be fetched."""
         key = urls.key(url)
         if key in self._open or self.refuses(url):
             return False
-        self._open.add(key)
-        self.sources.name(url)
+        if not self._elsewhere(url):  # its own shard will count it
+            self._open.add(key)
+            self.sources.name(url)
         return True
 
     # -- querying
@@ -214,8 +240,10 @@ class SearchStep:
             fresh = list(islice(self._fresh(source), self.rules.queries_per_page))
             for query in fresh:
                 found = await self.engine.search(query, self.site, self.rules.results)
-                if self._let_in(query, found):
+                if self.let_in(query, found):
                     self.hits += 1
+                    if any(map(self._elsewhere, _canonical(found))):  # where they may be known: try again, if so
+                        self.sources.keep(source)
                     return
                 if not self.engine.ready():
                     self.sources.keep(source)  # for later: queries already sent are then skipped
@@ -228,10 +256,9 @@ class SearchStep:
         wanted = list(from_items(list_items(source.body), self.rules.min_words)) or from_notes(reversed(self._notes))
         return (query for query in distinct(wanted) if not self.engine.knows(query, self.site))
 
-    def _let_in(self, query: str, found: Iterable[str]) -> bool:
+    def let_in(self, query: str, found: Iterable[str]) -> bool:
         """Queue URLs that may be fetched; return whether any is new, and of the target class if there are classes."""
-        good = dict.fromkeys(filter(None, map(urls.canonical, found)))
-        links = [Link(url, anchor=query, origin=Origin.SEARCH) for url in good if not self.refuses(url)]
+        links = [Link(url, anchor=query, origin=Origin.SEARCH) for url in _canonical(found) if not self.refuses(url)]
         if self.targets:
             new = [link.url for link in links if self.targets.is_target(link.url) and self._name(link.url)]
             self.push(links, [self.targets.priority(link.url) for link in links], Band.FOUND)
@@ -240,7 +267,7 @@ class SearchStep:
         self.push(
             links, [0.0] * len(links), Band.FIRST
         )  # without classes there is no scale: like seeds, before all others
-        return self.waiting() > before
+        return self.waiting() > before or any(self._elsewhere(link.url) for link in links)
 
     def status(self) -> dict[str, Any]:
         """The state of the search, for users."""
@@ -252,3 +279,7 @@ class SearchStep:
             "rests_until": account.rests_until if account.failures else 0.0,
             "trouble": account.trouble,
         }
+
+
+def _canonical(found: Iterable[str]) -> list[str]:
+    return [*dict.fromkeys(filter(None, map(urls.canonical, found)))]

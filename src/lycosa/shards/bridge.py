@@ -80,7 +80,7 @@ async def _exchange(call: Call, granted: Granted, end: socket.socket) -> None:
 
 
 async def run(orders: Orders) -> None:
-    """Carry one shard to the cluster; what a restart would not change is told to the hub."""
+    """Carry one shard to the cluster; the hub hears of failures that a restart would not mend."""
     end = socket.socket(fileno=orders.socket)
     end.setblocking(False)
     try:

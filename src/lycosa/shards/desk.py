@@ -1,4 +1,4 @@
-"""Answers requests from other processes for all shards, each of which is asked."""
+"""Answers requests from other processes by passing them on to every shard."""
 
 import asyncio
 import contextlib

@@ -1,23 +1,30 @@
 """Where all shards meet: passes messages on, keeps the common order and the limits, and sees when all is done."""
 
 import asyncio
-from collections.abc import Callable
+import heapq
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lycosa import config
 from lycosa.control import Request
 from lycosa.errors import BadInput
+from lycosa.frontier.focus import SHARE
 from lycosa.shards.messages import (
     Ack,
+    Answered,
     Ask,
     Batch,
     Done,
     Failed,
+    Hits,
     Joined,
+    Lend,
+    Lent,
     Message,
     News,
     Order,
     Over,
+    Query,
     Report,
     Status,
     Told,
@@ -25,18 +32,28 @@ from lycosa.shards.messages import (
 from lycosa.shards.wire import Wire
 
 MOST_ALLOTTED = 200  # pages given to a shard at once
+STEP = round(1 / SHARE)  # remaining pages are told in these steps: only then the number of requests at once changes
 _NONE = (0, 0)
+Shared = tuple[tuple[int, int], int]  # the least rank, and the remaining pages
 
 
 class Hub:
     """The state is what the shards said last: nothing is lost if it has to start again."""
 
-    def __init__(self, shards: int, limits: config.Limits, hear: Callable[[Report | Failed], None]) -> None:
+    def __init__(
+        self,
+        shards: int,
+        limits: config.Limits,
+        hear: Callable[[Report | Failed], None],
+        before: Sequence[Status] = (),
+    ) -> None:
+        """`before`: what earlier runs have fetched. The first shard to start asks for pages before the others can say
+        how many they have, and the limit must hold all the same."""
         self._shards = shards
         self._limits = limits
         self._hear = hear
         self._wires: dict[int, Wire] = {}
-        self._statuses: dict[int, Status] = {}
+        self._statuses = {status.shard: status for status in before}
         self._epochs = [0] * shards
         self._orders: dict[int, tuple[int, asyncio.Future[Any]]] = {}  # by number: the shard, and what will come of it
         self._allotted = [0] * shards
@@ -82,7 +99,7 @@ class Hub:
 
     def handle(self, message: Message) -> None:
         match message:
-            case Batch() | Ack() | Ask() | Told():
+            case Batch() | Ack() | Ask() | Told() | Query() | Hits() | Lend() | Lent() | Answered():
                 self.messages += 1
                 self.bytes += len(message.body) if isinstance(message, Batch) else 0
                 if wire := self._wires.get(message.target):
@@ -125,8 +142,8 @@ class Hub:
         if why := self._limit_reached():
             self.end(why)
             return
-        for one in self._statuses.values() if self._limits.pages else ():
-            self._allot(one)
+        if self._limits.pages:
+            self._allot_all()
         self._tell()
         self._see_whether_all_is_done(status)
 
@@ -139,56 +156,71 @@ class Hub:
             return f"limit of {limits.pages} duplicates"
         if limits.relevant and sum(status.relevant for status in all_) >= limits.relevant:
             return f"limit of {limits.relevant} relevant pages"
-        return ""
+        return next((status.enough for status in all_ if status.enough), "")
 
     def _remaining(self) -> int:
         if not self._limits.pages:
             return -1
-        return max(0, self._limits.pages - sum(status.pages for status in self._statuses.values()))
+        left = self._limits.pages - sum(status.pages for status in self._statuses.values())
+        return max(0, left) // STEP * STEP
 
-    def _allot(self, status: Status) -> None:
-        """Give a shard that has used up its pages some more; if none are left, ask those back that others do not use.
+    def _allot_all(self) -> None:
+        """Give shards that have used up their pages some more; if none are left, ask those back that others do not use.
 
         A shard that starts is given at least the pages it has already."""
-        shard, allotted = status.shard, self._allotted
-        left = self._limits.pages - sum(max(pages, self._pages(other)) for other, pages in enumerate(allotted))
-        has_used_all = status.wants_pages and status.version == self._versions[shard]
-        if has_used_all or (not self._versions[shard] and left):
+        versions, statuses = self._versions, self._statuses.values()
+        short = [
+            one
+            for one in statuses
+            if not versions[one.shard] or (one.wants_pages and one.version == versions[one.shard])
+        ]
+        if short:
+            left = self._limits.pages - sum(
+                max(pages, self._pages(shard)) for shard, pages in enumerate(self._allotted)
+            )
+        for status in short:
             more = min(left, max(1, min(MOST_ALLOTTED, left // (2 * self._shards))))
             if more > 0:
-                allotted[shard] = max(allotted[shard], status.pages) + more
-                self._versions[shard] += 1
-            elif status.pages + status.in_flight >= status.allotted:
-                self._ask_back(shard)
+                left -= more
+                self._allotted[status.shard] = max(self._allotted[status.shard], status.pages) + more
+                versions[status.shard] += 1
+            elif status.wants_pages and status.pages + status.in_flight >= status.allotted:
+                self._ask_back(status.shard)
 
     def _ask_back(self, wanting: int) -> None:
+        """Not from a shard that may not have received them yet: the last pages would go back and forth for ever."""
         for shard, status in self._statuses.items():
-            unused = self._allotted[shard] > status.pages + status.in_flight
+            has_received = status.version == self._versions[shard]
+            unused = has_received and self._allotted[shard] > status.pages + status.in_flight
             if shard != wanting and unused and shard in self._wires and shard not in self._asked_back:
                 self._asked_back.add(shard)
-                self._wires[shard].send(self._news_for(shard, return_pages=True))
+                self._wires[shard].send(self._news_for(shard, self._shared(), return_pages=True))
 
     def _pages(self, shard: int) -> int:
         status = self._statuses.get(shard)
         return status.pages if status else 0
 
-    def _news_for(self, shard: int, probe: int = -1, return_pages: bool = False) -> News:
-        allotment = self._allotted[shard], self._versions[shard]
-        return News(self._least(), self._remaining(), *allotment, return_pages, probe)
+    def _news_for(self, shard: int, shared: Shared, probe: int = -1, return_pages: bool = False) -> News:
+        return News(*shared, self._allotted[shard], self._versions[shard], return_pages, probe)
+
+    def _shared(self) -> Shared:
+        """What is the same for all shards."""
+        return self._least(), self._remaining()
 
     def _least(self) -> tuple[int, int]:
         """The rank of the last of the best URLs over all shards: one for each, as in a single process."""
         place = self._shards
-        for *rank, count in sorted((one for status in self._statuses.values() for one in status.best), reverse=True):
+        for high, low, count in heapq.merge(*(status.best for status in self._statuses.values()), reverse=True):
             place -= count
             if place <= 0:
-                return rank[0], rank[1]
+                return high, low
         return _NONE
 
     def _tell(self) -> None:
         """Tell each shard what has changed for it."""
+        shared = self._shared()
         for shard, wire in self._wires.items():
-            news = self._news_for(shard)
+            news = self._news_for(shard, shared)
             if news != self._news.get(shard):
                 self._news[shard] = news
                 wire.send(news)
@@ -227,8 +259,9 @@ class Hub:
     def _ask_all(self) -> None:
         self._probe += 1
         self._answers = {}
+        shared = self._shared()
         for shard, wire in self._wires.items():
-            wire.send(self._news_for(shard, self._probe))
+            wire.send(self._news_for(shard, shared, self._probe))
 
 
 def _counters(status: Status) -> Status:

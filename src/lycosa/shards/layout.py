@@ -8,22 +8,30 @@ appears and disappears by renaming, so a conversion that is interrupted has not 
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from lycosa import config
+from lycosa.build import make_scope
+from lycosa.errors import BadInput
+from lycosa.files import part_of
+from lycosa.locking import lock
+from lycosa.recalling import make_estimate, resume, save
 from lycosa.rejudge import rejudge_locked
-from lycosa.shards.messages import Fragment, Offer, decode_letters
+from lycosa.shards.messages import Fragment, Offer, Status, decode_letters
 from lycosa.shards.routing import Routing
-from lycosa.store import labels, shard_split, visits
+from lycosa.shards.searching import SEARCHER
+from lycosa.store import labels, searches, shard_split, visits
 from lycosa.store.db import CrawlDb
 from lycosa.store.shard_rows import ShardRows
-from lycosa.store.shard_views import FOLDER, shard_folders
+from lycosa.store.shard_views import FOLDER, require_all, shard_folders
 from lycosa.store.visits import warc_end
 from lycosa.store.warc import SERIES, file_number
 
+END_S = 10.0  # how long to wait for shards of a main process that was killed
 _UNLEARNED = "crawl.unlearned"  # a file that says: what was learned has yet to be learned again from the stored pages
 
 
@@ -37,20 +45,10 @@ def wanted_shards(settings: config.Config) -> int:
 
 
 def check(settings: config.Config, source: config.Source) -> None:
-    """Raise ConfigError for what only a single process can do, and for what a cluster needs."""
-    one = f"works with run.shards = 1 only, and here it is {settings.run.shards}"
-    for key, is_set in (
-        ("limits.recall", settings.limits.recall),
-        ("recall.known", settings.recall.known),
-        ("search.engine", settings.search.get("engine")),
-    ):
-        if is_set:
-            raise source.blame(key, one)
-    if settings.run.cluster:
-        _check_cluster(settings.run, source)
-
-
-def _check_cluster(run: config.Run, source: config.Source) -> None:
+    """Raise ConfigError if something that a cluster needs is missing."""
+    run = settings.run
+    if not run.cluster:
+        return
     if run.shards in (1, "auto"):
         raise source.blame("run.shards", "on a cluster, this is a number of at least 2, for example one per node")
     if not run.store:
@@ -60,12 +58,28 @@ def _check_cluster(run: config.Run, source: config.Source) -> None:
 
 
 def homes(folder: Path) -> list[Path]:
-    """The folders of the shards; empty if there is only one."""
-    return shard_folders(folder)
+    """The folders of the shards; empty if there is only one. Raises BadInput if one of them is missing."""
+    found = shard_folders(folder)
+    if found:
+        with closing(CrawlDb(found[0] / "crawl.db", readonly=True).open()) as db:
+            require_all(found, {"shards": db.get("shards", "0")})
+    return found
+
+
+def standings(folder: Path) -> list[Status]:
+    """What each shard has fetched; the caller must hold the folder's lock, and no shard may be running."""
+    found = []
+    for shard, home in enumerate(homes(folder)):
+        totals = visits.Totals(distinct=True)
+        with lock(home), closing(CrawlDb(home / "crawl.db", readonly=True).open()) as db:
+            totals.load(db)
+        found.append(Status(shard, pages=totals.pages, relevant=totals.relevant, duplicates=totals.duplicates))
+    return found
 
 
 def arrange(folder: Path, shards: int) -> None:
     """Convert a crawl folder to this number of shards; the caller must hold its lock."""
+    _wait_for_shards(folder)
     before = len(homes(folder)) or 1
     if before == shards:
         _finish_gathering(folder)
@@ -74,6 +88,32 @@ def arrange(folder: Path, shards: int) -> None:
         gather(folder)
     if shards > 1:
         scatter(folder, shards)
+
+
+def hold_out(folder: Path, settings: config.Config, source: config.Source) -> None:
+    """Let all shards hold out the same pages: those of earlier runs, or a sample of what no shard has been given."""
+    with source.placing():
+        estimate = make_estimate(folder, folder, settings, make_scope(settings).refuses)
+    with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as db:
+        resume(estimate, db)
+    for home in homes(folder):
+        with lock(home), closing(CrawlDb(home / "crawl.db").open()) as db:
+            save(estimate, db)
+            db.commit()
+
+
+def _wait_for_shards(folder: Path) -> None:
+    """If the main process was killed, its shards notice, commit and end: until then, their databases may change."""
+    until = time.monotonic() + END_S
+    for home in homes(folder):
+        while True:
+            try:
+                with lock(home):
+                    break
+            except BadInput:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
 
 
 def scatter(folder: Path, shards: int) -> None:
@@ -112,12 +152,15 @@ def unite(folder: Path) -> None:
     with closing(CrawlDb(folder / "crawl.db", readonly=True).open()) as all_, closing(CrawlDb(new).open()) as one:
         shard_split.gather(all_, one)
         shard_split.copy_labels(all_, one, lambda db: labels.put_labels(db, {}, "import", 0.0))
+        with closing(CrawlDb(homes(folder)[SEARCHER] / "crawl.db", readonly=True).open()) as searcher:
+            searches.copy(searcher, one)
         shard_split.queue_undelivered(one, _undelivered(homes(folder)))
         one.commit()
     shard_split.collapse(new)
     for home in homes(folder):
         _bring_records(home, folder / "warc")
     (folder / _UNLEARNED).touch()
+    _remove_db(folder / "crawl.db")  # of a killed conversion: its log must not be taken for that of the new database
     new.rename(folder / "crawl.db")
     old = folder / f"{FOLDER}.old"
     shutil.rmtree(old, ignore_errors=True)
@@ -173,8 +216,8 @@ def _bring_records(home: Path, warc: Path) -> None:
         try:
             os.link(path, warc / path.name)
         except OSError:  # a file system without links
-            shutil.copyfile(path, warc / f"{path.name}.part")
-            (warc / f"{path.name}.part").rename(warc / path.name)
+            with part_of(warc / path.name) as part, path.open("rb") as source:
+                shutil.copyfileobj(source, part)
 
 
 def _remove_db(path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from lycosa.frontier.status import Outlook, status_of
+from lycosa.frontier.status import Status, sentence_on
 from lycosa.process import usage
 
 _SUMS = (
@@ -15,13 +15,13 @@ _SUMS = (
 )
 _COUNTS = ("errors", "refused", "unreachable")
 _EARLIEST = ("next_due", "no_network_since", "no_answer_since", "next_try")
-_OF_ONE = ("recall", "drift")  # estimated from the visits of a single process
-_FIELDS = Outlook.__struct_fields__
+_FIELDS = Status.__struct_fields__
 
 
 def merged(parts: Sequence[Mapping[str, Any]], ended: str) -> dict[str, Any]:
-    """The summary of the whole crawl; `ended` says why it is over, if it is."""
-    found = {name: value for name, value in parts[0].items() if name not in _OF_ONE}
+    """The summary of the whole crawl, of whose shards the first one estimates the recall of all; `ended` says why it is
+    over, if it is."""
+    found = dict(parts[0])
     for name in _SUMS:
         if name in found:
             found[name] = sum(part.get(name, 0) for part in parts)
@@ -36,15 +36,17 @@ def merged(parts: Sequence[Mapping[str, Any]], ended: str) -> dict[str, Any]:
     found["harvest_rate"] = found["relevant"] / found["pages"] if found["pages"] else 0.0
     recent = sum(part["recent_pages"] * part["recent_harvest_rate"] for part in parts)
     found["recent_harvest_rate"] = recent / found["recent_pages"] if found["recent_pages"] else 0.0
+    found["last_failure"] = next((part["last_failure"] for part in parts if part.get("last_failure")), "")
     found["last_good"] = next((part["last_good"] for part in parts if part["last_good"]), {})
     found["seconds"] = max(part["seconds"] for part in parts)
     own = usage()
     found |= {name: round(own[name] + sum(part[name] for part in parts), 3) for name in own}
-    if "failed_seeds" in found:
-        found["failed_seeds"] = [seed for part in parts for seed in part["failed_seeds"]]
-    if "retried" in found:
-        found["retried"] = {name: sum(part["retried"][name] for part in parts) for name in found["retried"]}
+    if failed := [part["failed_seeds"] for part in parts if "failed_seeds" in part]:  # by those that have ended
+        found["failed_seeds"] = [seed for seeds in failed for seed in seeds]
+    if retried := [part["retried"] for part in parts if "retried" in part]:
+        found["retried"] = {name: sum(one[name] for one in retried) for name in retried[0]}
+    found["drift"] = next((part["drift"] for part in parts if part.get("drift")), "")
     found["paused"] = all(part["paused"] for part in parts)
     found["ended"] = ended
-    outlook = msgspec.convert({name: found[name] for name in _FIELDS}, Outlook)
-    return found | {"status": status_of(outlook), "shards": len(parts)}
+    status = msgspec.convert({name: found[name] for name in _FIELDS}, Status)
+    return found | {"status": sentence_on(status), "shards": len(parts)}

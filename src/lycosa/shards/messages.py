@@ -70,9 +70,10 @@ class Claim(Struct, frozen=True, array_like=True, tag=2):
 
 
 class Lesson(Struct, frozen=True, array_like=True, tag=3):
-    """What the judge or the strategy of another shard has learned since its last lesson."""
+    """What the judge, its correction by labels, the strategy or the recall estimate of another shard has learned since
+    its last lesson."""
 
-    part: str  # "judge" or "strategy"
+    part: str  # "judge", "labels", "strategy" or "recall"
     learned: dict[str, Any]
 
 
@@ -116,11 +117,60 @@ class Told(Struct, frozen=True, array_like=True, tag="told"):
     url: str
 
 
+class Query(Struct, frozen=True, array_like=True, tag="query"):
+    """To the shard that queries the search engine for all."""
+
+    source: int
+    target: int
+    query: str
+    site: str
+    most: int  # URLs in the result
+
+
+class Hits(Struct, frozen=True, array_like=True, tag="hits"):
+    """The result of a query."""
+
+    source: int
+    target: int
+    query: str
+    site: str
+    urls: list[str]
+    ready_at: float  # when the engine may be queried again
+
+
+class Lend(Struct, frozen=True, array_like=True, tag="lend"):
+    """Fetch a robots.txt that has moved to a host of the receiver."""
+
+    source: int
+    target: int
+    url: str
+
+
+class Lent(Struct, frozen=True, array_like=True, tag="lent"):
+    """The response."""
+
+    source: int
+    target: int
+    url: str
+    status: int
+    error: str
+    detail: str  # of a redirect: where to
+    body: bytes
+
+
+class Answered(Struct, frozen=True, array_like=True, tag="answered"):
+    """These hosts answer requests of the sender: they are no evidence of an outage."""
+
+    source: int
+    target: int
+    urls: list[str]
+
+
 class Status(Struct, frozen=True, array_like=True, tag="status"):
     """Where a shard stands."""
 
     shard: int
-    best: list[tuple[int, int, int]] = []  # ranks of its best queued URLs in two parts, and how many have each
+    best: list[tuple[int, int, int]] = []  # ranks of its best queued URLs in two parts, and how many have each; sorted
     pages: int = 0
     relevant: int = 0
     duplicates: int = 0
@@ -132,13 +182,14 @@ class Status(Struct, frozen=True, array_like=True, tag="status"):
     sent: list[int] = []  # number of the last batch to each shard
     applied: list[int] = []  # and from each shard
     probe: int = -1  # of the question this answers
+    enough: str = ""  # why the crawl may end: the estimated recall has reached its limit
 
 
 class News(Struct, frozen=True, array_like=True, tag="news"):
     """What a shard must know about the others."""
 
     least: tuple[int, int] = (0, 0)  # the rank a URL must have to be fetched next, in two parts
-    remaining: int = -1  # pages until the limit; -1 without one
+    remaining: int = -1  # pages until the limit, rounded down; -1 without one
     allotted: int = 0
     version: int = 0  # of the allotment; 0: none yet
     return_pages: bool = False  # give back what has not been used of the allotment
@@ -192,7 +243,25 @@ class Failed(Struct, frozen=True, array_like=True, tag="failed"):
     exit_code: int = 2
 
 
-Message = Batch | Ack | Ask | Told | Status | News | Joined | Over | Order | Done | Report | Failed
+Message = (
+    Batch
+    | Ack
+    | Ask
+    | Told
+    | Query
+    | Hits
+    | Lend
+    | Lent
+    | Answered
+    | Status
+    | News
+    | Joined
+    | Over
+    | Order
+    | Done
+    | Report
+    | Failed
+)
 
 encode_letter = msgspec.msgpack.Encoder().encode
 decode_letters = msgspec.msgpack.Decoder(list[Letter]).decode

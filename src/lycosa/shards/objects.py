@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lycosa.errors import ConfigError
+from lycosa.files import replacing
 
 
 class Objects(Protocol):
@@ -32,12 +33,10 @@ class FolderObjects:
     def put(self, name: str, data: bytes) -> None:
         path = self._folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.part")
-        with part.open("wb") as file:
+        with replacing(path) as part, part.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        part.replace(path)
 
     def get(self, name: str) -> bytes:
         try:

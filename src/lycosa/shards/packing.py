@@ -6,7 +6,7 @@ from pathlib import Path
 
 import zstandard
 
-from lycosa.run import AWAY
+from lycosa.locking import AWAY
 from lycosa.shards.objects import Objects
 from lycosa.store.shard_views import FOLDER
 

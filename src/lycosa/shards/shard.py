@@ -1,6 +1,7 @@
 """One shard: an ordinary session, connected to the others through the hub."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,14 +16,19 @@ from lycosa.lessons import HandsOver, Shares
 from lycosa.session import Session
 from lycosa.shards.claims import Claims
 from lycosa.shards.inbox import Inbox
+from lycosa.shards.loans import Loans
 from lycosa.shards.messages import (
     Ack,
+    Answered,
     Ask,
     Batch,
     Claim,
     Done,
     Fragment,
+    Hits,
     Joined,
+    Lend,
+    Lent,
     Lesson,
     Letter,
     Message,
@@ -30,22 +36,28 @@ from lycosa.shards.messages import (
     Offer,
     Order,
     Over,
+    Query,
     Report,
     Status,
     Told,
     fragment,
 )
+from lycosa.shards.network import Network
 from lycosa.shards.orders import Orders
 from lycosa.shards.outbox import Outbox, at_once
 from lycosa.shards.quota import ShardQuota
 from lycosa.shards.routing import Routing
+from lycosa.shards.searching import SEARCHER, Asking, answer
 from lycosa.shards.shipping import SHIP_S, Shipper
 from lycosa.shards.wire import Wire, each
 from lycosa.store.shard_views import REFERENCE
-from lycosa.types import Acts, Band, Link, Opens, Origin, Visit
+from lycosa.types import Acts, Band, Link, Opens, Origin, Reply, Visit
 
-TICK_S = 0.05  # between two looks at where this shard stands; for an exact order it is told after each visit as well
-COMMIT_S = {"exact": 0.05, "loose": 0.5}  # a letter waits at most this long for the commit that lets it go
+TICK_S = 0.05  # between two reports on this shard; for an exact order, one follows each visit as well
+# a letter waits at most this long for the commit that lets it go; in loose order, the session's own usually comes first
+COMMIT_S = {"exact": 0.05, "loose": 0.75}
+LESSON_S = 0.05  # between two lessons, for each of their receivers: with many shards they would be most of what travels
+COUNTER = 0  # the shard that estimates the recall of the whole crawl
 _MASK = (1 << 64) - 1
 
 
@@ -62,6 +74,8 @@ class Shard:
         self._early: list[Message] = []  # received before the session was open
         self._told: Status | None = None
         self._tells_soon = False
+        self._committed = self._taught = 0.0  # when the last commit was made, whoever asked for it, and the last lesson
+        self._owes_lesson = False  # something may have been learned since
         self._tasks: list[asyncio.Task[None]] = []
 
     def join(self, session: Session) -> None:
@@ -74,11 +88,15 @@ class Shard:
         self._outbox = Outbox(self._routing, parts.db, self._wire.send, when_safe, self._epoch)
         self._inbox = Inbox(self._routing, parts.db, self._apply, self._wire.send, when_safe)
         self._claims = Claims(self._routing, parts.db, self._wire.send)
+        self._network = Network(self._routing, parts.outage, self._wire.send)
+        self._loans = Loans(self._routing, parts.robots, parts.frontier.changes, self._wire.send)
+        parts.robots.join(self._routing.is_elsewhere, self._loans.fetch)
+        self._join_search(parts)
         self._acts = parts.strategy if isinstance(parts.strategy, Acts) else None
         self._hands_over = parts.strategy if isinstance(parts.strategy, HandsOver) else None
         self._reads_words = getattr(parts.strategy, "reads_words", True)  # false if words need not be sent
         self._shares_cash = isinstance(parts.strategy, Opens)  # such strategies divide the score of a page
-        learning = {"judge": parts.judge, "strategy": parts.strategy}
+        learning = {"judge": parts.judge, "labels": parts.corrected, "strategy": parts.strategy, "recall": parts.recall}
         self._shared = {name: part for name, part in learning.items() if isinstance(part, Shares)}
         frontier = parts.frontier
         frontier.join(self._route, self._routing.is_elsewhere, self._quota)
@@ -90,8 +108,16 @@ class Shard:
         if self._order == "exact":
             frontier.focus.join(self._routing.shards, self._tell_soon)
 
+    def _join_search(self, parts: Parts) -> None:
+        self._search, self._asking = parts.search, None
+        if parts.search and self._routing.me != SEARCHER:
+            clock, frontier = WallClock(), parts.frontier
+            self._asking = Asking(self._routing, self._wire.send, clock.now, lambda: frontier.paused)
+        if parts.search:
+            parts.search.join(self._asking or parts.search.engine, self._routing.is_elsewhere)
+
     def _make_quota(self, parts: Parts) -> Quota:
-        self._quota = ShardQuota(parts.config.limits, parts.totals)
+        self._quota = ShardQuota(parts.config.limits, parts.totals, self._tell_soon)
         return self._quota
 
     def _open(self) -> None:
@@ -99,6 +125,7 @@ class Shard:
         for part in self._shared.values():
             part.share()
         self._parts.db.before_commit.append(self._teach)  # before the outbox takes what is to be sent
+        self._parts.db.after_commit.append(self._note_commit)
         for mail in (self._outbox, self._inbox, self._claims):
             mail.open()
         if self._shipper:
@@ -141,6 +168,17 @@ class Shard:
                 self._claims.answer(message)
             case Told():
                 self._claims.told(message)
+            case Query() if self._parts.ledger and self._search:
+                asked = answer(self._parts.ledger, self._search, message, self._wire.send)
+                self._tasks.append(asyncio.ensure_future(asked))
+            case Lend():
+                self._tasks.append(asyncio.ensure_future(self._loans.lend(message)))
+            case Lent():
+                self._loans.told(message)
+            case Answered():
+                self._network.told(message)
+            case Hits() if self._asking:
+                self._asking.told(message)
             case News():
                 self._hear(message)
             case Order():
@@ -149,6 +187,10 @@ class Shard:
                 self._inbox.meet(message.shard, message.epoch)
                 self._outbox.send_again(message.shard)
                 self._claims.ask_again(message.shard)
+                self._loans.ask_again(message.shard)
+                self._network.tell_again(message.shard)
+                if self._asking and message.shard == SEARCHER:
+                    self._asking.ask_again()
             case Over():
                 self._end(message)
 
@@ -178,7 +220,12 @@ class Shard:
         share = len(links) / len(visit.page.links) if self._shares_cash else 1.0
         return replace(visit, page=replace(visit.page, links=links), score=visit.score * share)
 
-    async def first_url(self, digest: str, url: str) -> str:
+    async def first_url(self, digest: str, reply: Reply) -> str:
+        """Ask the shard that decides. Meanwhile the host rests, and may be contacted again, unless this page may turn
+        out to be the last one it is allowed."""
+        url, frontier = reply.link.url, self._parts.frontier
+        if self._routing.decides(digest) != self._routing.me and not frontier.scope.rules.max_pages_per_host:
+            frontier.changes.rest(frontier.leases[url][1], reply)
         return await self._claims.first_url(digest, url)
 
     def write(self, visit: Visit) -> None:
@@ -214,11 +261,20 @@ class Shard:
         return self._parts.frontier.number(url) * REFERENCE + self._routing.me
 
     def _teach(self) -> None:
-        """Called before each commit: pass on what was learned since the last one."""
+        """Called before each commit: pass on what was learned since the last one. What the judge and the strategy have
+        learned can wait for a later commit; labels and counts cannot, as they would be lost by a kill."""
+        self._owes_lesson = not self._is_over and not self._is_lesson_due()
+        if not self._owes_lesson:
+            self._taught = time.monotonic()
         for name, part in self._shared.items():
-            if learned := part.lesson():
+            can_wait = name in ("judge", "strategy")
+            if learned := None if can_wait and self._owes_lesson else part.lesson():
                 for shard in self._routing.others():
-                    self._outbox.put(shard, Lesson(name, learned))
+                    if name != "recall" or shard == COUNTER:
+                        self._outbox.put(shard, Lesson(name, learned))
+
+    def _is_lesson_due(self) -> bool:
+        return time.monotonic() - self._taught >= LESSON_S * (self._routing.shards - 1)
 
     # -- letters of others
 
@@ -230,6 +286,8 @@ class Shard:
                 if self._hands_over:
                     self._hands_over.take_over(letter.given)
                 frontier.changes.meet(letter.source.url, letter.reference)
+                if self._search:
+                    self._search.hear(link.url for link in visit.page.links)
                 frontier.push(visit.page.links, crawl.strategy.score(visit))
                 if self._acts:
                     crawl.jobs.apply(self._acts, frontier)
@@ -256,8 +314,11 @@ class Shard:
             quota.allot(news.allotted, news.version)
         if news.return_pages:
             quota.give_back(len(frontier.leases))
+        if news.probe >= 0 and self._search:
+            self._search.more()  # nothing is left anywhere, unless a search finds something
         if news.probe >= 0 or news.return_pages:
-            self._wire.send(replace(self._status(), probe=news.probe))
+            self._told = self._status()  # what follows is reported even if it is the same as before this answer
+            self._wire.send(replace(self._told, probe=news.probe))
         frontier.bring()
 
     async def _obey(self, order: Order) -> None:
@@ -283,15 +344,17 @@ class Shard:
 
     async def _tick(self) -> None:
         """Report where this shard stands, and commit what other shards wait for."""
-        committed = 0.0
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
-            waits = self._outbox.has_letters() or not self._inbox.is_empty()
-            if waits and loop.time() - committed >= self._commit_s:
+            self._network.tell()
+            owes = self._owes_lesson and self._is_lesson_due()
+            waits = owes or self._outbox.has_letters() or not self._inbox.is_empty()
+            if waits and time.monotonic() - self._committed >= self._commit_s:
                 self._session.commit()
-                committed = loop.time()
             self._tell()
+
+    def _note_commit(self) -> None:
+        self._committed = time.monotonic()
 
     def _tell_soon(self) -> None:
         if not self._tells_soon:
@@ -311,15 +374,17 @@ class Shard:
         in_flight, waiting = len(frontier.leases), frontier.waiting()
         is_ranked = self._order == "exact" and not frontier.paused
         best = frontier.focus.best(self._routing.shards) if is_ranked else []
-        mail_is_done = self._outbox.is_empty() and self._inbox.is_empty()
+        mail_is_done = self._outbox.is_empty() and self._inbox.is_empty() and not self._owes_lesson
+        is_acting = self._session.engine.jobs.is_under_way() or bool(self._search and self._search.is_busy)
         return Status(
             self._routing.me,
             [(rank >> 64, rank & _MASK, count) for rank, count in best],
             *(totals.pages, totals.relevant, totals.duplicates, in_flight, quota.allotted, quota.version),
             wants_pages=quota.wants_pages and waiting > 0 and not frontier.focus.is_outranked(),
-            is_idle=mail_is_done and not waiting and not in_flight and not self._session.engine.jobs.is_under_way(),
+            is_idle=mail_is_done and not waiting and not in_flight and not is_acting,
             sent=[self._outbox.sent[shard] for shard in range(self._routing.shards)],
             applied=[self._inbox.applied()[shard] for shard in range(self._routing.shards)],
+            enough=self._parts.recall.reached() if self._routing.me == COUNTER else "",
         )
 
     def _report(self, summary: dict[str, Any]) -> None:

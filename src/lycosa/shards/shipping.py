@@ -20,6 +20,7 @@ from typing import Any
 
 import zstandard
 
+from lycosa.files import part_of
 from lycosa.shards.objects import Objects
 from lycosa.store.db import CrawlDb
 from lycosa.store.shard_ship import LOG, keep_log, move, restart_log
@@ -177,10 +178,9 @@ def fetch_records(objects: Objects, shard: int, warc: Path, last: str) -> None:
         if file_number(file) > file_number(last):
             continue
         epoch = max(name.rpartition("/")[2][:6] for name in names if not name.endswith("/end"))
-        with (warc / f"{file}.part").open("wb") as out:
+        with part_of(warc / file) as out:
             for name in names:
                 if name.rpartition("/")[2].startswith(f"{epoch}-"):
                     out.write(objects.get(name))
             if names[-1].endswith("/end"):
                 out.truncate(int(objects.get(names[-1])))
-        (warc / f"{file}.part").replace(warc / file)

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from lycosa import config
 from lycosa.errors import LycosaError, StateError
-from lycosa.run import AWAY
+from lycosa.files import write_whole
+from lycosa.locking import AWAY
 from lycosa.shards.layout import homes
 from lycosa.shards.lease import SUCCEED_S
 from lycosa.shards.objects import Objects, open_objects, require_writable
@@ -67,9 +68,7 @@ class Sites:
         os.utime(self._path)
 
     def _write(self) -> None:
-        new = self._path.with_name(f"{AWAY}.new")
-        new.write_bytes(msgspec.json.encode(self._away))
-        new.replace(self._path)
+        write_whole(self._path, msgspec.json.encode(self._away))
 
 
 def bring_home(folder: Path, wait: bool = True) -> None:

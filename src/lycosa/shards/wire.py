@@ -1,14 +1,17 @@
 """Messages over a local socket. Any other transport needs the same three methods, and passes the same tests."""
 
 import asyncio
+import contextlib
 import socket
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
 from lycosa.shards.messages import Message, decode, encode
 
 _LENGTH_BYTES = 4
-_GATHER_S = 0.002  # messages sent within this time travel together: writing costs more than waiting
+END_S = 10.0  # how long to wait for the other end to close
+_READ_BYTES = 1 << 18  # at most at once
 
 
 class Wire(Protocol):
@@ -25,8 +28,10 @@ class SocketWire:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
+        self._received: deque[Message] = deque()  # and not handled yet
+        self._data = bytearray()  # the beginning of a message
         self._unsent: list[bytes] = []
-        self._flush: asyncio.TimerHandle | None = None
+        self._flush: asyncio.Handle | None = None  # what is sent in one turn of the event loop travels together
         self.sent_messages = self.sent_bytes = 0
 
     @classmethod
@@ -39,15 +44,42 @@ class SocketWire:
         self.sent_bytes += len(data) + _LENGTH_BYTES
         self._unsent += len(data).to_bytes(_LENGTH_BYTES, "big"), data
         if self._flush is None:
-            self._flush = asyncio.get_running_loop().call_later(_GATHER_S, self._write)
+            self._flush = asyncio.get_running_loop().call_soon(self._write)
 
     async def receive(self) -> Message | None:
-        try:
-            length = int.from_bytes(await self._reader.readexactly(_LENGTH_BYTES), "big")
-            message: Message = decode(await self._reader.readexactly(length))
-            return message
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return None
+        while not self._received:
+            try:
+                data = await self._reader.read(_READ_BYTES)
+            except ConnectionError:
+                return None
+            if not data:
+                return None
+            self._data += data
+            self._split()
+        return self._received.popleft()
+
+    def _split(self) -> None:
+        """Find the messages that are complete: reading many at once is cheaper than one by one."""
+        data, start, end = self._data, 0, _LENGTH_BYTES
+        while end <= len(data):
+            after = end + int.from_bytes(data[start:end], "big")
+            if after > len(data):
+                break
+            self._received.append(decode(data[end:after]))
+            start, end = after, after + _LENGTH_BYTES
+        del data[:start]
+
+    async def end(self) -> None:
+        """Close once the other end has closed, too: if it sends something to a connection that is closed already,
+        it may never read what was sent last."""
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(END_S):
+                self._write()
+                await self._writer.drain()
+                self._writer.write_eof()
+                while await self._reader.read(_READ_BYTES):
+                    pass
+        await self.close()
 
     async def close(self) -> None:
         self._write()

@@ -1,6 +1,7 @@
 """Do the database and the WARC of a crawl agree? Every record is read, and every visit must have its record."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +12,16 @@ from isal import isal_zlib
 from lycosa import urls
 from lycosa.store.db import DONE, WAITING, CrawlDb
 from lycosa.store.visits import series_of, warc_end
-from lycosa.store.warc import SERIES, Record, WarcWriter, file_number, sha1_base32, to_response, uri
+from lycosa.store.warc import SERIES, WarcWriter, file_number, sha1_base32, uri
+from lycosa.store.warc_reader import Record, to_response
 from lycosa.types import BadInput
 
 _MOST_BYTES = 256 << 20  # per record; ours are as long as what a server sent
 _CHUNK_BYTES = 65_536
 _VISITS = "SELECT n, url, final_url, error, bytes, digest, warc, warc_offset FROM visits WHERE warc != '' ORDER BY n"
-_NOT_DONE = (
-    "SELECT v.n, v.url FROM visits v LEFT JOIN urls u ON u.url = v.url AND u.state = ? WHERE u.id IS NULL ORDER BY v.n"
+_NOT_DONE = (  # a URL that failed may have been queued again
+    "SELECT v.n, v.url FROM visits v LEFT JOIN urls u"
+    f" ON u.url = v.url AND (u.state = {DONE} OR u.state = {WAITING} AND v.error != '') WHERE u.id IS NULL ORDER BY v.n"
 )
 _KNOWN_DAMAGE = "warc_damage"
 _ONE_LESS = "UPDATE hosts SET pages = max(0, pages - 1) WHERE name = ? AND ?"
@@ -43,7 +46,7 @@ class Findings:
     """The problems as lines to print; and for `repair`, the visits that lost their record and where files end."""
 
     visits: int = 0
-    records: int = 0
+    records: Counter[Path] = field(default_factory=Counter)  # by file
     problems: list[str] = field(default_factory=list)
     lost: list[Visited] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)  # file and offset of records
@@ -65,7 +68,7 @@ def check(db: CrawlDb, folder: Path, digest: Callable[[bytes], str]) -> Findings
     """Compare a crawl.db with the folder of its WARC files; `digest` is the function that the crawl used for bodies."""
     found = Findings(known=frozenset(db.get(_KNOWN_DAMAGE).split("\n")))
     found.problems += [f"crawl.db: {line}" for (line,) in db.execute("PRAGMA integrity_check(10)") if line != "ok"]
-    for n, url in db.execute(_NOT_DONE, (DONE,)):
+    for n, url in db.execute(_NOT_DONE):
         found.problems.append(f"visit {n} of {url}: the URL is not marked as done")
     by_file: dict[str, dict[int, Visited]] = {}
     before: dict[int, tuple[int, int]] = {}  # by series
@@ -81,7 +84,10 @@ def check(db: CrawlDb, folder: Path, digest: Callable[[bytes], str]) -> Findings
         by_file.setdefault(visit.warc, {})[visit.offset] = visit
     last, end = warc_end(db)
     for name in sorted({*by_file, *filter(None, [last])}):
-        _check_file(folder / name, by_file.get(name, {}), end if name == last else 0, digest, found)
+        path = folder / name
+        if path.is_symlink():  # of a shard, to a file from before the crawl was divided
+            path = path.resolve()
+        _check_file(path, by_file.get(name, {}), end if name == last else 0, digest, found)
     return found
 
 
@@ -102,7 +108,7 @@ def _check_file(
             if visit:
                 found.lose(visit, "its record is damaged")
             continue
-        found.records += 1
+        found.records[path] += 1
         found.ends[path.name] = record.end
         if wrong := record.problem() or (_mismatch(record, visit, digest) if visit else ""):
             found.damage(path, offset, wrong)
@@ -198,7 +204,7 @@ def repair(db: CrawlDb, found: Findings, writer: WarcWriter, fetch_again: bool) 
         else:
             db.execute("UPDATE visits SET warc = '', warc_offset = 0 WHERE n = ?", (visit.n,))
     db.executemany(
-        "UPDATE urls SET state = ? WHERE url = ?", [(DONE, url) for _, url in db.execute(_NOT_DONE, (DONE,)).fetchall()]
+        "UPDATE urls SET state = ? WHERE url = ?", [(DONE, url) for _, url in db.execute(_NOT_DONE).fetchall()]
     )
     db.put(_KNOWN_DAMAGE, "\n".join(found.damaged))
     name, end = warc_end(db)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from lycosa.errors import StateError
-from lycosa.store.shard_views import REFERENCE, connect, shard_folders
+from lycosa.store.shard_fold import FoldedShards, open_shards
+from lycosa.store.shard_views import REFERENCE, shard_folders
 
 VERSION = 3
 
@@ -75,7 +76,7 @@ ELSEWHERE = 2  # a page of another shard, known because it links to URLs of this
 class CrawlDb:
     """The open database of one crawl."""
 
-    _db: "sqlite3.Connection | _Broken"
+    _db: "sqlite3.Connection | FoldedShards | _Broken"
 
     def __init__(self, path: Path | str, readonly: bool = False) -> None:
         self.path = path
@@ -87,7 +88,7 @@ class CrawlDb:
 
     def open(self) -> "CrawlDb":
         if self.readonly and self.shards:
-            self._db = connect(self.shards)
+            self._db = open_shards(self.shards)
             self.is_new = False
             return self
         if self.readonly and not Path(self.path).exists():

@@ -12,6 +12,7 @@ import msgspec
 from lycosa.store.db import CrawlDb
 from lycosa.store.visited import IS_DISTINCT, IS_JUDGED
 
+LABELS = "(labels)"  # in the reasons of a verdict: what the labels added to the relevance
 CHOSEN = ("uncertain", "best", "random", "import")  # how a page was selected for labelling
 
 _CREATE = (

@@ -1,4 +1,4 @@
-"""The queue by host: how many URLs wait at each, how good the best is, what the host has brought, when it is due."""
+"""The queue by host: how many URLs wait at each, how good the best is, what the host has yielded, when it is due."""
 
 from collections import defaultdict
 

@@ -1,12 +1,12 @@
 """The stored replies of a crawl in fetch order: their rows in crawl.db, and their bodies from the WARC."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lycosa.store.db import CrawlDb
 from lycosa.store.visits import Kept
-from lycosa.store.warc import Response, read_responses
+from lycosa.store.warc_reader import Response, read_responses
 from lycosa.types import BadInput, Exchange, Link, Reply
 
 _READ_AGAIN = "parse"  # an error of ours, not of the Web: it may have been the judge's, which may since have been fixed
@@ -29,7 +29,7 @@ def count_unstored(db: CrawlDb) -> int:
     return int(db.execute(_UNSTORED).fetchone()[0])
 
 
-def stored_replies(db: CrawlDb, table: str, folder: Path, max_bytes: int) -> Iterator[Stored]:
+def stored_replies(db: CrawlDb, table: str, folder: Path, max_bytes: int) -> Generator[Stored, None, None]:
     """Every visit of a table of visits. The WARC files are read once, from start to end."""
     answers = _Answers(folder, max_bytes)
     for n, size, warc, offset, url, source, anchor, depth, *facts in db.execute(_ROWS.format(table)):

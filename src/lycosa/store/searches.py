@@ -28,3 +28,10 @@ class Searches:
     def put(self, query: str, urls: list[str], asked_at: float) -> None:
         values = (query, msgspec.json.encode(urls).decode(), asked_at)
         self._db.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
+
+
+def copy(source: CrawlDb, target: CrawlDb) -> None:
+    """Copy all queries, if there are any."""
+    if source.execute("SELECT count(*) FROM sqlite_master WHERE name = 'searches'").fetchone()[0]:
+        Searches(target).open()
+        target.executemany("INSERT INTO searches VALUES (?, ?, ?)", source.execute("SELECT * FROM searches"))

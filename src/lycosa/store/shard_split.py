@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from lycosa.store.db import ELSEWHERE, WAITING, CrawlDb
@@ -21,7 +22,7 @@ from lycosa.store.visits import SERIES
 from lycosa.types import Band
 
 Owner = Callable[[str], int]  # the shard of a URL
-_LABELS = "labels page "
+_PAGE, _ELSEWHERE = "labels page ", "labels elsewhere "  # the notes of a judge about labelled pages
 _SINGLE = {"warc_end": "single_warc_end", "warc_run": "single_warc_run"}  # of the WARC files from before
 _FORGOTTEN = ("state:judge", "state:strategy", "shards", "list", SERIES, BEFORE, *_SINGLE.values())
 _FILE_NAME = "replace(warc, rtrim(warc, replace(warc, '/', '')), '')"  # what follows the last slash
@@ -49,11 +50,11 @@ def take_share(source: Path, target: Path, shard: int, owner: Owner, decides: Ow
             part.execute("DELETE FROM visits WHERE owner(url) != ?", (shard,))
             part.execute("DELETE FROM hosts WHERE owner('http://' || name || '/') != ?", (shard,))
             part.execute("DELETE FROM robots WHERE owner(origin || '/') != ?", (shard,))
-            labelled = "(SELECT url FROM labels)" if _has_labels(part) else "('')"
+            if _has_labels(part):
+                _keep_labels(part, shard)
             part.execute(
-                "DELETE FROM notes WHERE key >= ? AND key < ? AND owner(substr(key, ?)) != ?"
-                f" AND substr(key, ?) NOT IN {labelled}",
-                (_LABELS, _LABELS + "\uffff", len(_LABELS) + 1, shard, len(_LABELS) + 1),
+                "DELETE FROM notes WHERE key >= ? AND key < ? AND owner(substr(key, ?)) != ?",
+                (_PAGE, _PAGE + "\uffff", len(_PAGE) + 1, shard),
             )
             for name, kept in _SINGLE.items():
                 part.execute("UPDATE OR REPLACE meta SET key = ? WHERE key = ?", (kept, name))
@@ -71,6 +72,15 @@ class _Plain(CrawlDb):
 
 def _has_labels(db: sqlite3.Connection) -> bool:
     return bool(db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'labels'").fetchone()[0])
+
+
+def _keep_labels(db: sqlite3.Connection, shard: int) -> None:
+    """Keep the labels of this shard's pages; of the others, what their shards would have told this one."""
+    others = "FROM labels LEFT JOIN notes ON key = ? || url WHERE owner(url) != ?"
+    for url, on_topic, page in db.execute(f"SELECT url, on_topic, value {others}", (_PAGE, shard)).fetchall():
+        note = msgspec.msgpack.encode((bool(on_topic), page or b""))
+        db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (_ELSEWHERE + url, note))
+    db.execute("DELETE FROM labels WHERE owner(url) != ?", (shard,))
 
 
 def _keep_links(db: sqlite3.Connection, shard: int, owner: Owner) -> None:

@@ -13,68 +13,115 @@ from typing import Any
 
 import numpy as np
 
+from lycosa.errors import BadInput
+
 FOLDER = "shards"
+_ADVICE = (
+    "what this shard found is lost without it. To use the recorded pages in a new crawl, run `lycosa lab serve {}`,"
+    " then `lycosa crawl` with the --proxy it prints"
+)
 REFERENCE = 64
 BEFORE = "visits_before"  # key of meta: the last visit made before the crawl was divided
 _ELSEWHERE = 2  # the state of a page of another shard; its source is minus its id over all shards
-_MERGED = ("spent_s", "added_seeds", "excluded", "refused", "outlook")  # keys of the table meta
-_OF_ONE = ("state:recall", "")  # what a shard estimates from its own visits alone
+_MERGED = ("spent_s", "added_seeds", "excluded", "refused", "outlook")  # keys of meta: what all shards say
 _VISIT = (
     "url, final_url, status, error, detail, fetched_at, seconds, bytes, content_type, digest, simhash, depth, source,"
     " anchor, score, relevance, on_topic, label, title, language, why, duplicate_of"
 )
 _SOURCE = "coalesce(-s.source, {0}.source * {1} + {2})"
-_JOIN = f"LEFT JOIN shard{{0}}.urls s ON s.id = {{1}}.source AND s.state = {_ELSEWHERE}"
+_JOIN = f"LEFT JOIN {{0}}.urls s ON s.id = {{1}}.source AND s.state = {_ELSEWHERE}"
 _URLS = (
     "SELECT u.id * {reference} + {shard} AS id, u.url, CASE WHEN u.source THEN {source} ELSE 0 END AS source, u.anchor,"
-    " u.depth, u.score, u.state, u.band, u.origin FROM shard{shard}.urls u {join} WHERE u.state != 2"
+    " u.depth, u.score, u.state, u.band, u.origin FROM {db}.urls u {join} WHERE u.state != 2"
 )
-_LINKS = "SELECT {source} AS source, shard_ids(l.targets, {shard}) AS targets FROM shard{shard}.links l {join}"
+_LINKS = "SELECT {source} AS source, shard_ids(l.targets, {shard}) AS targets FROM {db}.links l {join}"
 _VISITS = (  # in each shard, a visit comes after those before it even if its request was sent earlier
     f"SELECT {_VISIT}, CASE WHEN warc = '' OR n <= {{before}} THEN warc ELSE '../{FOLDER}/{{shard}}/warc/' || warc END"
     " AS warc, warc_offset, classes, n AS own_n, {shard} AS shard,"
-    " CASE WHEN n > {before} THEN max(fetched_at) OVER (ORDER BY n) ELSE 0 END AS at FROM shard{shard}.visits"
+    " CASE WHEN n > {before} THEN max(fetched_at) OVER (ORDER BY n) ELSE 0 END AS at FROM {db}.visits"
 )
+_NUMBERED = (("urls", _URLS, "u"), ("links", _LINKS, "l"))
+_LABELS = "SELECT * FROM {}.labels"
 
 
 def shard_folders(folder: Path) -> list[Path]:
     """The folders of the shards, by number; empty if the crawl has only one."""
-    found = [path for path in (folder / FOLDER).glob("*") if path.name.isdigit() and (path / "crawl.db").exists()]
-    return sorted(found, key=lambda path: int(path.name))
+    numbered = (path for path in (folder / FOLDER).glob("*") if path.name.isdigit())
+    found = sorted(numbered, key=lambda path: int(path.name))
+    for shard, home in enumerate(found):
+        database = folder / FOLDER / str(shard) / "crawl.db"
+        if (home.name != str(shard) or not database.exists()) and (folder / FOLDER).exists():
+            raise BadInput(f"{database}: is missing; {_ADVICE.format(folder)}")
+    return found if (folder / FOLDER).exists() else []  # the folder is renamed when the shards become one
+
+
+def require_all(folders: list[Path], meta: dict[str, str]) -> None:
+    """Raise BadInput if the last shards are missing; `meta` is that of the first."""
+    if int(meta.get("shards", 0)) > len(folders):
+        missing = folders[0].parent / str(len(folders)) / "crawl.db"
+        raise BadInput(f"{missing}: is missing; {_ADVICE.format(folders[0].parent.parent)}")
+
+
+def warc_files(folder: Path) -> list[Path]:
+    """The files of a crawl folder that a crawl may have written to its warc/, and those of its shards."""
+    found = {path.name: path for path in folder.glob(f"{FOLDER}/*/warc/*") if not path.is_symlink()}
+    found |= {path.name: path for path in folder.glob("warc/*")}
+    return [found[name] for name in sorted(found)]
 
 
 def connect(folders: list[Path]) -> sqlite3.Connection:
-    """All shards, read-only."""
+    """All shards, read-only; at most as many as SQLite attaches."""
     db = sqlite3.connect("file::memory:", isolation_level=None, uri=True)
-    db.create_function("shard_ids", 2, _global_ids, deterministic=True)
+    add_functions(db)
     for shard, folder in enumerate(folders):
         _attach(db, folder / "crawl.db", shard)
-    every = range(len(folders))
-    (before,) = db.execute(f"SELECT coalesce(max(value), 0) FROM shard0.meta WHERE key = '{BEFORE}'").fetchone()
-    views = {
-        "urls": " UNION ALL ".join(_of_shard(_URLS, "u", shard) for shard in every),
-        "links": " UNION ALL ".join(_of_shard(_LINKS, "l", shard) for shard in every),
-        "visits": _numbered(" UNION ALL ".join(_VISITS.format(shard=shard, before=before) for shard in every)),
-        "hosts": " UNION ALL ".join(f"SELECT * FROM shard{shard}.hosts" for shard in every),
-        "robots": " UNION ALL ".join(f"SELECT * FROM shard{shard}.robots" for shard in every),
-        "notes": " UNION ALL ".join(f"SELECT * FROM shard{shard}.notes" for shard in every),
-    }
-    if having := [shard for shard in every if _has(db, shard, "labels")]:
-        views["labels"] = " UNION ".join(f"SELECT * FROM shard{shard}.labels" for shard in having)
-    for name, query in views.items():
-        db.execute(f"CREATE TEMP VIEW {name} AS {query}")
-    db.execute("CREATE TEMP TABLE meta AS SELECT * FROM shard0.meta")
-    all_meta = [dict(db.execute(f"SELECT key, value FROM shard{shard}.meta WHERE key IN {_MERGED}")) for shard in every]
-    db.execute(f"DELETE FROM meta WHERE key IN {_OF_ONE}")
-    for key, value in _merged(all_meta).items():
-        db.execute("DELETE FROM meta WHERE key = ?", (key,))
-        db.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
+    names = [f"shard{shard}" for shard in range(len(folders))]
+    metas = [read_meta(db, shard, name) for shard, name in enumerate(names)]
+    require_all(folders, metas[0])
+    every = [selects(shard, name, metas[0]) for shard, name in enumerate(names)]
+    for table in every[0]:
+        create_view(db, table, " UNION ALL ".join(queries[table] for queries in every))
+    if having := [name for name in names if has_labels(db, name)]:
+        create_view(db, "labels", " UNION ALL ".join(_LABELS.format(name) for name in having))
+    write_meta(db, metas)
     return db
 
 
-def _has(db: sqlite3.Connection, shard: int, table: str) -> bool:
-    found = db.execute(f"SELECT count(*) FROM shard{shard}.sqlite_master WHERE name = ?", (table,))
-    return bool(found.fetchone()[0])
+def add_functions(db: sqlite3.Connection) -> None:
+    db.create_function("shard_ids", 2, _global_ids, deterministic=True)
+
+
+def selects(shard: int, name: str, meta: dict[str, str]) -> dict[str, str]:
+    """By table: a query for the rows of one shard as a reader of all of them sees them. `name` is that of its database;
+    `meta` that of the first shard."""
+    queries = {table: _of_shard(query, row, shard, name) for table, query, row in _NUMBERED}
+    queries["visits"] = _VISITS.format(shard=shard, db=name, before=int(meta.get(BEFORE, 0)))
+    return queries | {table: f"SELECT * FROM {name}.{table}" for table in ("hosts", "robots", "notes")}
+
+
+def create_view(db: sqlite3.Connection, table: str, rows: str) -> None:
+    """`rows`: a query for the rows of all shards."""
+    if table == "visits":
+        number = "row_number() OVER (ORDER BY at, own_n, shard) AS n"
+        rows = f"SELECT {number}, {_VISIT}, warc, warc_offset, classes FROM ({rows}) ORDER BY n"
+    db.execute(f"CREATE TEMP VIEW {table} AS {rows}")
+
+
+def read_meta(db: sqlite3.Connection, shard: int, name: str) -> dict[str, str]:
+    """All of the first shard; of the others, what has to be merged: what they have learned may be large."""
+    condition = f" WHERE key IN {_MERGED}" if shard else ""
+    return dict(db.execute(f"SELECT key, value FROM {name}.meta{condition}"))
+
+
+def write_meta(db: sqlite3.Connection, parts: list[dict[str, str]]) -> None:
+    """The table `meta` as a single process would have written it."""
+    merged = parts[0] | _merged(parts)
+    db.execute("CREATE TEMP TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+    db.executemany("INSERT INTO meta VALUES (?, ?)", merged.items())
+
+
+def has_labels(db: sqlite3.Connection, name: str) -> bool:
+    return bool(db.execute(f"SELECT count(*) FROM {name}.sqlite_master WHERE name = 'labels'").fetchone()[0])
 
 
 def _merged(parts: list[dict[str, str]]) -> dict[str, str]:
@@ -112,14 +159,9 @@ def _attach(db: sqlite3.Connection, path: Path, shard: int) -> None:
             db.execute(f"DETACH shard{shard}")
 
 
-def _of_shard(query: str, row: str, shard: int) -> str:
+def _of_shard(query: str, row: str, shard: int, name: str) -> str:
     source = _SOURCE.format(row, REFERENCE, shard)
-    return query.format(reference=REFERENCE, shard=shard, source=source, join=_JOIN.format(shard, row))
-
-
-def _numbered(visits: str) -> str:
-    number = "row_number() OVER (ORDER BY at, own_n, shard) AS n"
-    return f"SELECT {number}, {_VISIT}, warc, warc_offset, classes FROM ({visits}) ORDER BY n"
+    return query.format(reference=REFERENCE, shard=shard, db=name, source=source, join=_JOIN.format(name, row))
 
 
 def _global_ids(targets: bytes, shard: int) -> bytes:

@@ -50,11 +50,14 @@ class UrlRows:
         url: str = self._db.execute("SELECT url FROM urls WHERE id=?", (number,)).fetchone()[0]
         return url
 
-    def found_on(self, source: int) -> list[tuple[int, str]]:
-        """Ids and URLs of those whose priority comes from links of this page."""
+    def targets(self, source: int) -> array[int]:
+        """The ids of the links of a page."""
         row = self._db.execute("SELECT targets FROM links WHERE source=?", (source,)).fetchone()
-        targets = str(array("I", row[0]).tolist()) if row else "[]"
-        return self._db.execute(_FOUND_ON, (targets, source)).fetchall()
+        return array("I", row[0] if row else b"")
+
+    def found_on(self, source: int, among: Sequence[int]) -> list[tuple[int, str]]:
+        """Ids and URLs of those among these whose priority comes from links of this page."""
+        return self._db.execute(_FOUND_ON, (str([*among]), source)).fetchall()
 
     def insert(self, rows: Sequence[Row]) -> None:
         if rows:

@@ -85,9 +85,8 @@ class VisitStore:
         if self._warc:
             self._warc.series = series_of(self._db)
             if self._db.is_new and (found := self._warc.names()):
-                raise BadInput(
-                    f"warc: holds {len(found)} files of a crawl whose crawl.db is gone; move them away first"
-                )
+                files = f"{len(found)} file{'s' * (len(found) != 1)}"
+                raise BadInput(f"warc: holds {files} of a crawl whose crawl.db is gone; move them away first")
             is_away, end = self._db.get(AWAY), warc_end(self._db)
             if not is_away:
                 for name, last in self._db.execute(_FILES):
@@ -114,13 +113,13 @@ class VisitStore:
     def add(self, visit: Visit, kept: Kept) -> None:
         """Insert a row for exchanges that are already in the WARC."""
         reply, page, verdict, link = visit.reply, visit.page, visit.verdict, visit.reply.link
-        judged = visit.is_distinct
+        *told, why = _judged(verdict)
         row = (
             *(kept.n, link.url, reply.url, reply.status, reply.error, reply.detail, reply.at, reply.seconds),
             *(kept.bytes, reply.content_type, visit.digest, _signed(page.simhash)),
             *(link.depth, link.source, link.anchor, _score(visit)),
-            *(_judged(verdict)[:3] if judged else (None, False, "")),
-            *(page.title, page.language, _judged(verdict)[3]),
+            *(told if visit.is_distinct else (None, False, "")),
+            *(page.title, page.language, why),
             *(visit.duplicate_of, kept.warc, kept.offset, _classes(verdict.classes)),
         )
         self._db.execute(_INSERT, row)
@@ -174,5 +173,6 @@ def _signed(number: int) -> int:
 
 def _classes(probabilities: Mapping[str, float]) -> str:
     """As JSON, most probable first, without those that round to zero; empty if the topic has no classes."""
-    likely = [(name, round(chance, 4)) for name, chance in probabilities.items() if chance >= _LEAST_PROBABILITY]
-    return msgspec.json.encode(dict(sorted(likely, key=lambda item: -item[1]))).decode() if likely else ""
+    likely = [(name, chance) for name, chance in probabilities.items() if chance >= _LEAST_PROBABILITY]
+    likely.sort(key=lambda item: -item[1])  # before rounding: the first is the label
+    return msgspec.json.encode({name: round(chance, 4) for name, chance in likely}).decode() if likely else ""

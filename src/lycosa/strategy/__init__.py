@@ -1,4 +1,4 @@
-"""The strategies, which decide what a link is worth: one module each, listed by name. Plugins add more (plugins.py)."""
+"""The strategies, which decide what a link is worth: one module each, by name. Packages add more (plugins.py)."""
 
 from lycosa.strategy.best_first import BestFirst
 from lycosa.strategy.breadth import BreadthFirst

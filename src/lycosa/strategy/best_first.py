@@ -18,7 +18,7 @@ class BestFirst(Following):
     reads_words = False  # of a page: the verdict is enough
 
     def score(self, visit: Visit) -> Sequence[float]:
-        return [visit.verdict.relevance] * len(visit.page.links)
+        return [visit.verdict.steering_relevance] * len(visit.page.links)
 
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)

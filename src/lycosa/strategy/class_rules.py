@@ -41,9 +41,9 @@ class ClassRules:
         path = folder / rule_base.NAME
         rules = rule_base.load(path) if path.exists() else None
         if rules and not targets(rules.classes):
-            raise BadInput(f"{path}: made for other classes than the topic has; make it again, or take it away")
+            raise BadInput(f"{path}: made for other classes than those of the topic; create it again, or delete it")
         if rules and rules.format < rule_base.FORMAT:
-            _log.warning("%s: made by an older Lycosa, which did not learn the value of links; make it again", path)
+            _log.warning("%s: made by an older Lycosa, which did not learn the value of links; create it again", path)
         self.start(targets, rules)
 
     def start(self, targets: Targets, rules: RuleBase | None) -> None:

@@ -21,7 +21,7 @@ class Following:
         return NOTHING
 
     def hear(self, revised: Revised) -> None:
-        self.heard_.update((url, verdict.relevance) for url, verdict in revised)
+        self.heard_.update((url, verdict.steering_relevance) for url, verdict in revised)
 
     def effects(self) -> Effects:
         if not self.heard_ or self.view_ is None:

@@ -23,7 +23,7 @@ class HardFocus(Following):
     def score(self, visit: Visit) -> Sequence[float]:
         is_start = visit.reply.link.is_start
         followed = visit.verdict.on_topic or is_start
-        return [visit.verdict.relevance if followed else DROPPED] * len(visit.page.links)
+        return [visit.verdict.steering_relevance if followed else DROPPED] * len(visit.page.links)
 
     def merge(self, waiting: float, found: float) -> float:
         return max(waiting, found)

@@ -7,6 +7,7 @@ written in batches, one note per commit.
 
 from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
 
+import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,10 +16,12 @@ import msgspec
 from isal import isal_zlib
 from msgspec import Struct
 
+from lycosa.strategy.link_features import Tally
 from lycosa.strategy.links import CODES, Finds, Links
 from lycosa.strategy.sources import Source
 
 _encode, _decode = msgspec.msgpack.encode, msgspec.msgpack.decode
+_TALLY = struct.Struct("<Idd")  # number of the name, good, tried
 
 
 class Up(Struct, frozen=True, array_like=True):
@@ -42,17 +45,18 @@ class PageNote(Struct, frozen=True, array_like=True):
     columns: dict[str, bytes]  # one per property of the links, in their order; the words are concatenated
     told: bytes  # ids of links about which there is nothing left to learn
     urls: dict[int, str]  # by position, URLs that are not in the frontier; those in `told` come last
-    key: int = 0  # of the page's own URL
+    # In full: a hash with the secret of one process says nothing in the next, and one without a secret can be forged
+    url: str | int = ""  # of the page itself; a number in crawls begun before URLs were stored here
 
     @classmethod
-    def of(cls, source: Source, links: Links, finds: Finds, told: Sequence[int]) -> PageNote:
+    def of(cls, source: Source, url: str, links: Links, finds: Finds, told: Sequence[int]) -> PageNote:
         """Build the note, once the frontier has seen the links."""
         ids, others = (array("I", [links.ids[row] for row in rows]) for rows in (finds.rows, told))
         urls = {at: finds.urls[at] for at, number in enumerate(ids) if not number}
         urls |= {len(ids) + at: links.name_of(told[at]) for at, number in enumerate(others) if not number}
         packed = {name: column.tobytes() for name, column in (finds.columns | {"ids": ids}).items()}
         judged = source.relevance, source.label, source.distance, source.cash, source.luck
-        return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls, source.key)
+        return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls, url)
 
     def pack(self) -> bytes:
         packed: bytes = isal_zlib.compress(_encode(self), 1)
@@ -95,9 +99,14 @@ class Batches:
         self.twins = array("I")  # ids of links whose page was probably fetched under another URL
         self.turns = array("I")  # ids of links fetched for exploration
         self.whys: list[bytes] = []  # the reasons for the scores of the links fetched
+        self.tallies: dict[int, Tally] = {}  # those that have changed, by the number of their name; the last one holds
+
+    def start(self, count: int) -> None:
+        """Go on after those written by earlier runs."""
+        self.count = count
 
     def write(self, db: Any, names: list[str]) -> None:
-        if not (names or self.fetched or self.twins or self.turns or self.whys):
+        if not (names or self.fetched or self.twins or self.turns or self.whys or self.tallies):
             return
         kinds = {
             "fetched": _encode(self.fetched) if self.fetched else b"",
@@ -105,11 +114,13 @@ class Batches:
             "turns": self.turns.tobytes(),
         }
         kinds |= {"names": _encode(names) if names else b"", "whys": b"".join(self.whys)}
+        kinds["tallies"] = b"".join([_TALLY.pack(key, found.good, found.tried) for key, found in self.tallies.items()])
         for kind, value in kinds.items():
             if value:
                 db.keep(f"learned {kind} {self.count:09}", value)
         self.count += 1
         del self.fetched[:], self.twins[:], self.turns[:], self.whys[:]
+        self.tallies.clear()
 
 
 def read_numbers(db: Any, kind: str, code: str) -> Iterator[array[int]]:
@@ -124,3 +135,11 @@ def read_names(db: Any) -> list[str]:
 def read_fetched(db: Any) -> Iterator[Fetched]:
     for _, value in db.notes("learned fetched "):
         yield from _decode(value, type=list[Fetched])
+
+
+def read_tallies(db: Any) -> dict[int, Tally]:
+    """Return the counts by the numbers of names; each batch has those that had changed since the one before."""
+    found: dict[int, Tally] = {}
+    for _, value in db.notes("learned tallies "):
+        found.update((key, Tally(good, tried)) for key, good, tried in _TALLY.iter_unpack(value))
+    return found

@@ -21,12 +21,14 @@ from msgspec import Meta
 from lycosa import urls
 from lycosa.strategy.class_rules import ClassRules
 from lycosa.strategy.evidence import LEAST_CASH, Gathering
+from lycosa.strategy.kept import read_tallies
 from lycosa.strategy.learned_lessons import LearnedTogether, Lessons
 from lycosa.strategy.link_features import BIAS, PRIOR, YIELD, Scale, Surpluses, Tally
 from lycosa.strategy.link_reading import LinkReader
 from lycosa.strategy.memory import Memory
 from lycosa.strategy.online_logistic import OTHER_VERSION, Weighed, Weights
 from lycosa.strategy.reasons import HELD_BACK, Reasons, explain
+from lycosa.strategy.rule_base import KnowsClasses
 from lycosa.strategy.sources import Source
 from lycosa.types import (
     NOTHING,
@@ -50,6 +52,7 @@ MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred page
 NOTICEABLE = 0.1  # change in the outcome of a page that has links rescored at once; others wait for their turn
 HEARD = 20  # pages per visit whose links are rescored because verdicts were revised: a judge may revise hundreds
 SLIGHT = 0.05  # change of a score, relative to it, that leaves a link where it is queued
+VERSION = 2  # of the stored state
 MOST_CASH = 1e6  # keeps cash in range along a long chain of relevant pages
 
 
@@ -59,7 +62,7 @@ class Learned(LearnedTogether):
 
     speed: Annotated[float, Meta(ge=0, le=1)] = 0.2  # learning rate of the weights; 0: keep the initial mixture
     credit: Annotated[float, Meta(ge=0, le=1)] = 0.35  # share of a page's surplus that the link to its parent gets
-    explore: Annotated[int, Meta(ge=0)] = 5  # pages outside productive lists per breadth-first one; 0: no exploration
+    explore: Annotated[int, Meta(ge=0)] = 5  # pages outside productive lists per explored one; 0: no exploration
     without: list[str] = field(default_factory=list)  # kinds of evidence to leave out
     seed: int = 0  # of the random numbers that decide what is tried first
 
@@ -75,7 +78,7 @@ class Learned(LearnedTogether):
     scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
     memory_: Memory = field(init=False, repr=False, default_factory=Memory)  # of pages and their links
     reasons_: Any = field(init=False, repr=False, default=None)  # why links have their scores
-    idle_: int = field(init=False, repr=False, default=0)  # such pages since the last breadth-first one
+    idle_: int = field(init=False, repr=False, default=0)  # such pages since the last explored one
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
     heard_: dict[int, None] = field(init=False, repr=False, default_factory=dict)  # pages with revised verdicts nearby
@@ -93,13 +96,16 @@ class Learned(LearnedTogether):
         self.reader_ = LinkReader(self.memory_, self.class_rules_)
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        self.reader_.judge = judge if isinstance(judge, TextRelevance) else None
-        if hasattr(judge, "targets"):
+        if isinstance(judge, TextRelevance):
+            self.reader_.prepare(judge)
+        if isinstance(judge, KnowsClasses):
             self.class_rules_.prepare(folder, judge.targets)
 
     def connect(self, view: View) -> Effects:
-        self.db_, self.reader_.refuses, self.waits_, self.scores_ = view.notes, view.refuses, view.waits, view.scores
-        self.memory_.links.number_of, self.reasons_.db = view.number, view.notes
+        self.db_, self.waits_, self.scores_ = view.notes, view.waits, view.scores
+        self.reader_.connect(view.refuses)
+        self.reasons_.connect(view.notes)
+        self.memory_.links.connect(view.number)
         return NOTHING
 
     def read(self, notes: Notebook) -> None:
@@ -121,6 +127,8 @@ class Learned(LearnedTogether):
         if not row:
             return
         memory.batches.whys.append(self.reasons_.take(row, visit.score))
+        if not memory.links.word_counts[row]:
+            memory.links.set_words(row, self.reader_.words(reply.link))
         (evidence,) = self.evidence([row])
         self.idle_ += not reply.error and max(evidence[YIELD]) <= 0
         if reply.error:  # says nothing about the topic, but a failing host is not worth trying
@@ -140,8 +148,8 @@ class Learned(LearnedTogether):
     def outcome(self, verdict: Verdict) -> float:
         """Return relevance relative to the best so far (0..1), since judges differ in scale; halved if off topic."""
         if verdict.on_topic:
-            self.best_ = max(self.best_, verdict.relevance)
-        return self._share(verdict.relevance, verdict.on_topic)
+            self.best_ = max(self.best_, verdict.steering_relevance)
+        return self._share(verdict.steering_relevance, verdict.on_topic)
 
     def _share(self, relevance: float, on_topic: bool) -> float:
         share = min(1.0, relevance / (self.best_ or 1.0))
@@ -158,7 +166,7 @@ class Learned(LearnedTogether):
         memory, changed = self.memory_, [source.number]
         more = self.outcome(verdict) - self._share(source.relevance, source.distance == 0)
         is_noticeable = abs(more) >= NOTICEABLE
-        source.relevance = verdict.relevance
+        source.relevance = verdict.steering_relevance
         source.distance = 0 if verdict.on_topic else source.distance or 1
         memory.name_class(source, verdict.label)
         if source.up and more:
@@ -238,14 +246,14 @@ class Learned(LearnedTogether):
         cash, distance = self.given_ or self.hand_over(visit)
         self.given_ = ()
         luck = 0.9 + 0.2 * xxhash.xxh3_64_intdigest(f"{self.seed} {visit.reply.link.url}".encode()) / 2**64
-        self.scales_["parent"].add([verdict.relevance])
-        source = Source(len(memory.sources), verdict.relevance, verdict.label, int(distance), cash, luck)
-        return memory.add_page(source, urls.key(visit.reply.link.url), memory.up)
+        self.scales_["parent"].add([verdict.steering_relevance])
+        source = Source(len(memory.sources), verdict.steering_relevance, verdict.label, int(distance), cash, luck)
+        return memory.add_page(source, visit.reply.link.url, memory.up)
 
     def hand_over(self, visit: Visit) -> list[float]:
         """Return the cash that each link of a page gets, and the clicks since the last relevant page."""
         verdict, memory, up = visit.verdict, self.memory_, self.memory_.up
-        revised = 1 + 0.85 * (2 * verdict.relevance - 1) ** 3  # as OTIE does
+        revised = 1 + 0.85 * (2 * verdict.steering_relevance - 1) ** 3  # as OTIE does
         cash = min(MOST_CASH, (memory.links.cash[up] if up else 1.0) * revised) / len(visit.page.links)
         return [cash, 0 if verdict.on_topic else 1 + (memory.best_page(up).distance if up else 0)]
 
@@ -286,18 +294,18 @@ class Learned(LearnedTogether):
             self.idle_ = 0
             batches.turns.append(links.ids[row])
             due[row] = links.pages[0][row]
-        waiting = [row for row in due if (number := links.ids[row]) and self.waits_(number)]  # skip URLs in flight
-        rows, weighed = self._moved(waiting, self._weigh(waiting))
+        rows, weighed = self._rescored(due)
         self.reasons_.keep(rows, [due[row] for row in rows], weighed)
         if self.reasons_.is_full():
             self.reasons_.write()
         ids, hosts = [links.ids[row] for row in rows], [*map(self.memory_.host, rows)]
         return Effects(ids=ids, scores=[*map(_score, weighed)], hosts=hosts)
 
-    def _moved(self, rows: Sequence[int], weighed: Sequence[Weighed | None]) -> tuple[list[int], list[Weighed | None]]:
+    def _rescored(self, rows: Iterable[int]) -> tuple[list[int], list[Weighed | None]]:
         """Return the links whose scores have changed enough to queue them elsewhere: that costs more than scoring."""
         scores, ids = self.scores_(), self.memory_.links.ids
-        both = zip(rows, weighed, strict=True)
+        waiting = [row for row in rows if (number := ids[row]) and self.waits_(number)]  # skip URLs in flight
+        both = zip(waiting, self._weigh(waiting), strict=True)
         moved = [(row, new) for row, new in both if abs(_score(new) - scores[ids[row]]) > SLIGHT * scores[ids[row]]]
         return [row for row, _ in moved], [new for _, new in moved]
 
@@ -319,6 +327,7 @@ class Learned(LearnedTogether):
             self.reasons_.write()
         self.unsaved_.clear()
         return {
+            "version": VERSION,
             "weights": self.weights_.save(),
             "total": [self.total_.good, self.total_.tried],
             "best": self.best_,
@@ -338,20 +347,18 @@ class Learned(LearnedTogether):
         self.heard_ = dict.fromkeys(state["heard"])
 
     def load_counts(self, state: dict[str, Any]) -> None:
-        if "heard" not in state:
+        if state.get("version") != VERSION:
             raise BadInput(OTHER_VERSION)
         self.weights_.load(state["weights"])
         self.total_ = Tally(*state["total"])
         self.best_, self.next_, self.idle_ = state["best"], state["next"], state["idle"]
-        self.memory_.batches.count = state["batches"]
+        self.memory_.batches.start(state["batches"])
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
         if self.db_ is not None:
             self.memory_.load_names(self.db_)
-            for name, packed in self.db_.notes("learned tally "):
-                self.surplus_.tallies[self.memory_.names[name]] = Tally(*msgspec.msgpack.decode(packed))
+            self.surplus_.restore(read_tallies(self.db_))
         rows: Iterable[tuple[str, str]] = self.db_.notes("learned lead ") if self.db_ is not None else ()
         self.class_rules_.load(state["leads"], {name: msgspec.json.decode(text) for name, text in rows})
-        self.surplus_.clear()
         self.surplus_.start(self.rate())
 
 

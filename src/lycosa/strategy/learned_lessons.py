@@ -65,7 +65,6 @@ class LearnedTogether:
     surplus_: Surpluses
     total_: Tally
     best_: float
-    unsaved_: dict[str, Callable[[], Any]]
     rate: Callable[[], float]
 
     def share(self) -> None:
@@ -91,4 +90,4 @@ class LearnedTogether:
         self.given_ = given
 
     def tally(self, key: int, good: float, tried: float) -> None:
-        self.unsaved_[f"tally {self.memory_.names.all[key]}"] = self.surplus_.count(key, good, tried).state
+        self.memory_.batches.tallies[key] = self.surplus_.count(key, good, tried)

@@ -13,9 +13,10 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from lycosa.errors import ConfigError
+from lycosa.judging import text_relevances
 from lycosa.strategy.following import Following
-from lycosa.strategy.plainly import OUTSIDE
-from lycosa.types import CONTEXT_WORDS, Explanation, Notes, Scored, TextRelevance, Visit, text_relevances
+from lycosa.strategy.plainly import OUTSIDE, named
+from lycosa.types import CONTEXT_WORDS, Explanation, Notes, Scored, TextRelevance, Visit
 
 
 @dataclass
@@ -35,9 +36,9 @@ class LinkContext(Following):
         self.judge_ = judge
 
     def score(self, visit: Visit) -> Sequence[float]:
-        page, of_page = visit.page, self.beta * visit.verdict.relevance
+        page, of_page = visit.page, self.beta * visit.verdict.steering_relevance
         if page.links and self.view_:
-            self.view_.notes.note(f"relevance:{visit.reply.link.url}", repr(visit.verdict.relevance))
+            self.view_.notes.note(f"relevance:{visit.reply.link.url}", repr(visit.verdict.steering_relevance))
         around = text_relevances(self.judge_, [page.context(link, self.words) for link in page.links])
         return [of_page + (1 - self.beta) * relevance for relevance in around]
 
@@ -58,15 +59,17 @@ class LinkContext(Following):
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         if scored.source is None:
             return Explanation(OUTSIDE)
-        page = scored.source.relevance
+        page = scored.source.steering_relevance
         of_page = self.beta * page
         of_words = scored.score - of_page
         around = of_words / (1 - self.beta) if self.beta < 1 else 0.0
         if not -1e-9 <= around <= 1 + 1e-9:
             return Explanation("its page and the words around it gave it this score; the page was judged again since")
         parts = {
-            f"relevance {page:.4f} of the page it was found on, times {self.beta:g}": of_page,
+            f"{named(scored.source)} of the page it was found on, times {self.beta:g}": of_page,
             f"relevance {around:.4f} of the {self.words} words around it, times {1 - self.beta:g}": of_words,
         }
-        because = f"the words around it have relevance {around:.4f} and the page it was found on {page:.4f}"
+        because = (
+            f"the words around it have relevance {around:.4f} and the page it was found on has {named(scored.source)}"
+        )
         return Explanation(because, parts, "score")

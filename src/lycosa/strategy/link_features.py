@@ -119,6 +119,10 @@ class Surpluses(dict[int, float]):
         self[key] = found
         return found
 
+    def restore(self, tallies: dict[int, Tally]) -> None:
+        self.tallies = tallies
+        self.clear()
+
     def count(self, key: int, good: float, tried: float = 1.0) -> Tally:
         tally = self.tallies.get(key)
         if tally is None:

@@ -8,14 +8,14 @@ before the frontier has seen them, so new ones are kept by URL until `settle`.
 from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from msgspec import Struct
 
 from lycosa.strategy.sources import Source
-from lycosa.strategy.url_features import alike, anchor_word, marks_of, path_word
+from lycosa.strategy.url_features import anchor_word, marks_of, path_word
 from lycosa.text import Memo
 
 SOURCES = 3  # pages linking to a URL whose siblings are tracked: the first few
@@ -32,7 +32,8 @@ class Names(dict[str, int]):
         super().__init__({"": 0})
         self.all = [""]
         self._written = 1
-        self._marks = Memo(self._number, 10_000)
+        self._of_folder = Memo(self._number, 10_000)
+        self._of_pages = Memo(lambda folder: self._number(f"{folder}/."), 10_000)
         self.of_anchor = Memo(lambda word: self[anchor_word(word)]).__getitem__  # the number a word is counted under
         self.of_path = Memo(lambda word: self[path_word(word)]).__getitem__
 
@@ -41,10 +42,16 @@ class Names(dict[str, int]):
         self.all.append(name)
         return number
 
-    def marks(self, url: str) -> tuple[int, int, int]:
-        """Return the numbers of the URL's host, place and area; cached, since most links of a page share them."""
-        like = alike(url)
-        return self._marks[like] if like else self._number(url)
+    def marks(self, urls: Iterable[str]) -> list[tuple[int, int, int]]:
+        """Return the numbers of host, place and area of each URL; cached, since most links of a page share them."""
+        of_folder, of_pages, found = self._of_folder, self._of_pages, []
+        for url in urls:
+            folder, _, name = url.rpartition("/")
+            if "?" in url or (name and ("." not in name or name[0] == "~")):
+                found.append(self._number(url))
+            else:  # the name of a file says nothing more than that it is one
+                found.append(of_pages[folder] if name else of_folder[url])
+        return found
 
     def _number(self, url: str) -> tuple[int, int, int]:
         host, place, area = marks_of(url)
@@ -111,7 +118,7 @@ class Links:
     """What is known about each link, row by row. Row 0 stands for none."""
 
     def __init__(self) -> None:
-        self.number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if the URL is not in it
+        self._number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if the URL is not in it
         self.ids, self.hosts, self.places, self.areas = (array("I") for _ in range(4))
         self.best, self._first_word = (array("I") for _ in range(2))  # best: the most relevant of its pages
         self.depths = array("H")
@@ -147,15 +154,18 @@ class Links:
 
     # -- by URL -------------------------------------------------------------------------------------------------------
 
+    def connect(self, number_of: Callable[[str], int]) -> None:
+        self._number_of = number_of
+
     def find(self, url: str) -> int:
         """Return the row of a queued URL, else 0."""
-        number, rows = self.number_of(url), self._rows
+        number, rows = self._number_of(url), self._rows
         return (rows[number] if number < len(rows) else 0) or self._others.get(url, 0)
 
     def rows(self, urls: Sequence[str]) -> list[int]:
         """Like `find`, for the links of a page."""
         rows, most, others = self._rows, len(self._rows), self._others.get
-        numbers = map(self.number_of, urls)
+        numbers = map(self._number_of, urls)
         return [
             (rows[number] if number < most else 0) or others(url, 0) for url, number in zip(urls, numbers, strict=True)
         ]
@@ -165,7 +175,7 @@ class Links:
 
     def take(self, url: str) -> int:
         """Like `find`, but also remove the URL from the queue; its row stays until it is released."""
-        number = self.number_of(url)
+        number = self._number_of(url)
         row = self.row_of(number)
         if row:
             self._rows[number] = 0
@@ -175,7 +185,7 @@ class Links:
     def settle(self) -> None:
         """Assign the frontier's ids to the new links, once it has seen them. Links it refused are still kept by URL."""
         for url in self._new:
-            number, row = self.number_of(url), self._others.get(url, 0)
+            number, row = self._number_of(url), self._others.get(url, 0)
             if number and row:
                 del self._others[url]
                 self._make_room(number)
@@ -215,7 +225,7 @@ class Links:
         words = list(dict.fromkeys((*before, *find.words)))[:WORDS_KEPT]
         if len(words) > len(before):
             self._left_behind += len(before)
-            self._set_words(row, words)
+            self.set_words(row, words)
         at = self.counts[row]
         self.pages[at][row], self.spots[at][row] = source.number, find.spot
         self.counts[row] = at + 1
@@ -270,7 +280,7 @@ class Links:
         for at, (page, spot) in enumerate(pages):
             self.pages[at][row], self.spots[at][row] = page, spot
         self.counts[row], self.best[row] = len(pages), best
-        self._set_words(row, words)
+        self.set_words(row, words)
         return row
 
     def release(self, row: int) -> None:
@@ -282,7 +292,7 @@ class Links:
         if self._left_behind > max(_FEW, len(self._words) // 2):
             self._sweep()
 
-    def _set_words(self, row: int, words: Sequence[int]) -> None:
+    def set_words(self, row: int, words: Sequence[int]) -> None:
         self._first_word[row], self.word_counts[row] = len(self._words), len(words)
         self._words.extend(words)
 

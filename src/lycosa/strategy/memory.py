@@ -4,7 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,10 +12,17 @@ from lycosa import urls
 from lycosa.strategy.kept import Batches, Fetched, PageNote, read_fetched, read_names, read_numbers
 from lycosa.strategy.links import MOST_SHORT, Finds, Links, Names
 from lycosa.strategy.sources import Levels, Source
-from lycosa.strategy.url_features import folder_of, twins
+from lycosa.strategy.url_features import folder_of, levels_down, twins
 from lycosa.types import Link
 
-Candidate = tuple[Link, int, int, Sequence[str], Sequence[int]]  # with its position, row, words, and their numbers
+
+class Candidates(NamedTuple):
+    """Links of a page that may be fetched, in columns."""
+
+    links: Sequence[Link]
+    spots: Sequence[int]  # their positions on the page
+    rows: Sequence[int]  # of links known before; 0 for the others
+    words: Sequence[Sequence[int]]  # their numbers
 
 
 class Memory:
@@ -32,6 +39,7 @@ class Memory:
         self.batches = Batches()
         self.up = 0  # row of the link of the current visit
         self._page: tuple[Source, Finds, Sequence[int]] | None = None  # not stored yet
+        self._url = ""  # of the page added last
 
     def first_page(self, row: int) -> Source:
         """Return the first page that a link was found on."""
@@ -67,27 +75,28 @@ class Memory:
         if fetched.is_page and (folder := folder_of(fetched.url)):
             self.folders.add(urls.key(folder))
 
-    def add_page(self, source: Source, key: int, up: int) -> Source:
-        source.key, source.up = key, up
+    def add_page(self, source: Source, url: str, up: int) -> Source:
+        source.level, source.up, self._url = levels_down(url) if url else 0, up, url
         self.name_class(source, source.label)
         self.sources.append(source)
-        self.by_key[key] = source
+        self.by_key[urls.key(url)] = source
         return source
 
     def name_class(self, source: Source, label: str) -> None:
         source.label, source.kind = label, self.names[f"class {label}"] if label else 0
 
-    def finds(self, candidates: Sequence[Candidate], columns: dict[str, Sequence[float]]) -> Finds:
+    def finds(self, candidates: Candidates, columns: dict[str, Sequence[float]]) -> Finds:
         """Build what a page says about its links, given the columns that are known already."""
-        links, spots, rows, _, words = zip(*candidates, strict=True) if candidates else ((),) * 5
-        marks = [self.names.marks(link.url) for link in links]
-        columns |= {name: [mark[at] for mark in marks] for at, name in enumerate(("hosts", "places", "areas"))}
+        links, spots, rows, words = candidates
+        urls = [link.url for link in links]
+        marks = zip(*self.names.marks(urls), strict=True) if links else ((), (), ())
+        columns |= zip(("hosts", "places", "areas"), marks, strict=True)
         columns["ids"] = array("I", [0]) * len(links)
-        columns["spots"] = [min(spot, MOST_SHORT) for spot in spots]
-        columns["depths"] = [min(link.depth, MOST_SHORT) for link in links]
-        columns["word_counts"] = [*map(len, words)]
-        columns["words"] = [*chain.from_iterable(words)]
-        return Finds([link.url for link in links], [*rows], columns)
+        columns["spots"] = _short(spots)
+        columns["depths"] = _short([link.depth for link in links])
+        columns["word_counts"] = array("B", map(len, words))
+        columns["words"] = array("I", chain.from_iterable(words))
+        return Finds(urls, [*rows], columns)
 
     def add_links(self, source: Source, finds: Finds, told: Sequence[int]) -> list[int]:
         """Record what a page says about its links; there is nothing left to learn about those in `told`."""
@@ -122,7 +131,7 @@ class Memory:
             source, finds, told = self._page
             self.batches.twins.extend([links.ids[row] for row in finds.rows if links.twins[row]])
             if db is not None:
-                db.keep(f"learned page {source.number:09}", PageNote.of(source, links, finds, told).pack())
+                db.keep(f"learned page {source.number:09}", PageNote.of(source, self._url, links, finds, told).pack())
         if self.up and not (self._page and self._page[0].up == self.up):
             links.release(self.up)  # it led to no page whose links could give it credit
         self._page, self.up = None, 0
@@ -155,7 +164,7 @@ class Memory:
         links = self.links
         up = links.restore(note.up.pages, note.up.best, note.up.marks, note.up.words) if note.up else 0
         source = Source(len(self.sources), note.relevance, note.label, note.distance, note.cash, note.luck)
-        self.add_page(source, note.key, up)
+        self.add_page(source, note.url if isinstance(note.url, str) else "", up)
         finds = note.finds()
         which: list[int] = []  # those still queued
         for at, number in enumerate(finds.columns["ids"]):
@@ -166,3 +175,7 @@ class Memory:
         for number, url in note.others():
             if row := links.row_of(number) if number else links.find(url):
                 links.again(row, source, None, source)
+
+
+def _short(numbers: Sequence[int]) -> "array[int]":
+    return array("H", numbers if max(numbers, default=0) <= MOST_SHORT else [min(n, MOST_SHORT) for n in numbers])

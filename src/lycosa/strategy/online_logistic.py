@@ -12,7 +12,9 @@ from lycosa.types import BadInput
 _PULL = 0.02  # regularisation towards the initial weights: they stay unless visits contradict them
 _STEEPEST = 3.0  # gradient clipping: one surprise must not overturn everything
 MOST = 30.0  # log-odds, practically certain
-OTHER_VERSION = "crawl.db: what `learned` knew was written by another version of Lycosa, which has to go on"
+OTHER_VERSION = (
+    "crawl.db: the state of `learned` was written by another version of Lycosa; continue this crawl with that version"
+)
 
 
 def chance(log_odds: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from lycosa.errors import ConfigError
+from lycosa.judging import text_relevances
 from lycosa.types import (
     CONTEXT_WORDS,
     NOTHING,
@@ -26,7 +27,6 @@ from lycosa.types import (
     TextRelevance,
     View,
     Visit,
-    text_relevances,
 )
 
 TOO_RICH = 1e8  # cash grows along links; above this, all of it is divided by this
@@ -93,10 +93,10 @@ class Otie:
         if not links:
             return []
         page, r = visit.page, visit.verdict.relevance
-        let_in = [link for link in links if not (self.view_ and self.view_.refuses(link.url, link.depth))]
-        around = text_relevances(self.judge_, [page.context(link, self.words) for link in let_in])
+        followed = [link for link in links if not (self.view_ and self.view_.refuses(link.url, link.depth))]
+        around = text_relevances(self.judge_, [page.context(link, self.words) for link in followed])
         promised = [self.beta * r + (1 - self.beta) * relevance for relevance in around]
-        good = [(link.url, promise) for link, promise in zip(let_in, promised, strict=True)]
+        good = [(link.url, promise) for link, promise in zip(followed, promised, strict=True)]
         self.notes_.note(f"links:{visit.reply.link.url}", msgspec.json.encode(good).decode())
         given = dict(self._share(self.revised(visit.score, r), good))
         return [given.get(link.url, -1.0) for link in links]
@@ -107,7 +107,7 @@ class Otie:
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         cash = "that is the cash of a seed"
         if scored.link.origin != Origin.SEED:
-            cash = "pages that link to it passed on cash, the more the more relevant it promised to be"
+            cash = "pages that link to it passed on cash in proportion to its predicted relevance"
         return Explanation(f"{cash}; the {self.list_size} richest come next")
 
     def begin_list(self, scores: Sequence[float]) -> None:

@@ -61,9 +61,9 @@ class Publications:
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         alike = [name for name, priority in self.priorities.items() if priority == scored.score]
         if not alike:
-            return Explanation("its address is of a class without a priority")
+            return Explanation("the class of its URL has no priority")
         names = " or ".join(map(repr, alike))
-        return Explanation(f"by its address it is of class {names}, which has priority {scored.score:g}")
+        return Explanation(f"its URL is of class {names}, which has priority {scored.score:g}")
 
     # -- for the search step ------------------------------------------------------------------------------------------
 

@@ -7,15 +7,16 @@ needed only once, at the visit, and takes no memory until then.
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from math import isnan, nan
-from typing import Any
+
+import numpy as np
 
 from lycosa.strategy import plainly
 from lycosa.strategy.link_features import PRIOR
 from lycosa.strategy.links import Links
 from lycosa.strategy.online_logistic import OTHER_VERSION, Weighed
-from lycosa.types import BadInput, Explanation, Notes, Scored
+from lycosa.types import BadInput, Explanation, Notebook, Notes, Scored
 
 HELD_BACK = 0.01  # upper bound for a link held back until others on its page have been fetched
 TURN, HELD, OUTSIDE = "turn", "held back", "outside"  # scores not based on evidence
@@ -23,23 +24,23 @@ START = "where every link starts"
 IN_WORDS = {
     "parent": "relevance of the page it was found on",
     "context": "words around it",
-    "own": "its own words, in anchor and address",
-    "elsewhere": "where links with such words led to elsewhere",
+    "own": "its own words, in anchor and URL",
+    "elsewhere": "where links with such words lead elsewhere",
     "value": "targets just behind links with such words elsewhere",
-    "siblings": "what other links of its page brought",
-    "part": "what those with addresses of the same kind brought",
-    "near": "what those near it on the page brought",
+    "siblings": "yield of the other links on its page",
+    "part": "yield of those with URLs of the same kind",
+    "near": "yield of those near it on the page",
     "untested": "few of its siblings have failed yet",
-    "place": "what addresses of this kind brought",
-    "area": "what its part of the host brought",
-    "host": "what its host brought",
-    "class": "what links from pages of this class brought",
-    "leads": "where pages of this class lead to",
-    "words": "what links with such words brought",
+    "place": "yield of URLs of this kind",
+    "area": "yield of its part of the host",
+    "host": "yield of its host",
+    "class": "yield of links from pages of this class",
+    "leads": "where pages of this class lead",
+    "words": "yield of links with such words",
     "cash": "importance by links",
     "depth": "clicks from a seed",
     "distance": "clicks since the last page on topic",
-    "twin": "what is probably the same page was fetched",
+    "twin": "probably the same page as one already fetched",
 }
 _CLAUSES = {  # for a link, and against it
     "parent": ("the page it was found on is relevant", "the page it was found on is not relevant"),
@@ -57,7 +58,7 @@ _CLAUSES = {  # for a link, and against it
     "part": ("links like it on that page led to relevant pages", "links like it on that page led nowhere"),
     "near": ("links next to it on the page led to relevant pages", "links next to it on the page led nowhere"),
     "untested": ("few links like it have been tried", "links like it have not been tried"),
-    "place": ("addresses of its kind led to relevant pages", "addresses of its kind led nowhere"),
+    "place": ("URLs of its kind led to relevant pages", "URLs of its kind led nowhere"),
     "area": ("its part of the host led to relevant pages", "its part of the host led nowhere"),
     "host": ("its host has relevant pages", "its host has hardly any relevant pages"),
     "class": ("links from pages of this class led to relevant pages", "links from pages of this class led nowhere"),
@@ -66,10 +67,11 @@ _CLAUSES = {  # for a link, and against it
     "cash": ("important pages link to it", "no important page links to it"),
     "depth": ("it is few clicks from a seed", "it is some clicks from a seed"),
     "distance": ("a page on topic is near", "it is some clicks from the last page on topic"),
-    "twin": ("the same page was fetched under another address", "what is probably the same page was fetched before"),
+    "twin": ("the same page was fetched under another URL", "it is probably the same page as one already fetched"),
 }
 _DIGITS = 3  # of the parts shown; rounded so that they add up to the rounded sum
 _ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # URL id, score, bias, contribution of each kind
+_ENTRIES = np.dtype([("number", "<u4"), ("score", "<f8"), ("parts", "<f4", (len(PRIOR) + 1,))])  # the same, of many
 _MOST_FRESH = 10_000  # scores in memory, since the lab never commits
 _KINDS = (TURN, HELD, OUTSIDE)
 
@@ -78,10 +80,13 @@ class Reasons:
     """The reasons for the scores of queued links, by the page through which they were scored."""
 
     def __init__(self, links: Links) -> None:
-        self.db: Any = None
+        self._db: Notebook | None = None
         self._links = links
         self._fresh: dict[int, dict[int, Weighed | None]] = {}  # page -> row -> reason, not written yet
         self._count = 0
+
+    def connect(self, notes: Notebook) -> None:
+        self._db = notes
 
     def keep(self, rows: Iterable[int], pages: Iterable[int], weighed: Sequence[Weighed | None]) -> None:
         """Record why links were scored, each as a link of the given page; None: selected for exploration."""
@@ -98,15 +103,24 @@ class Reasons:
 
     def write(self) -> None:
         """Write the reasons to crawl.db. Those for other links of a page are kept until these are done."""
-        links = self._links
-        for page, fresh in self._fresh.items() if self.db is not None else ():
-            kept = {number: entry for number, entry in _entries(self.db.noted(_key(page))) if links.row_of(number)}
-            for row, weighed in fresh.items():
-                if number := links.ids[row]:
-                    kept[number] = _packed(number, weighed) if weighed else _unmade(number, 1.0, TURN)
-            self.db.keep(_key(page), b"".join(kept.values()))
+        if self._db is not None:
+            self._write(self._db)
         self._fresh.clear()
         self._count = 0
+
+    def _write(self, notes: Notebook) -> None:
+        links = self._links
+        found = [weighed for fresh in self._fresh.values() for weighed in fresh.values() if weighed]
+        numbers = [links.ids[row] for fresh in self._fresh.values() for row, weighed in fresh.items() if weighed]
+        packed = _all_packed(numbers, found)
+        for page, fresh in self._fresh.items():
+            kept = {number: entry for number, entry in _entries(notes.noted(_key(page))) if links.row_of(number)}
+            for row, weighed in fresh.items():
+                number = links.ids[row]
+                entry = next(packed) if weighed else _unmade(number, 1.0, TURN)
+                if number:
+                    kept[number] = entry
+            notes.keep(_key(page), b"".join(kept.values()))
 
     def take(self, row: int, score: float) -> bytes:
         """Return the reason for the score a link was fetched with, and discard the rest."""
@@ -123,7 +137,7 @@ class Reasons:
                 weighed = fresh[row]
                 if (weighed.score if weighed else 1.0) == score:
                     return _packed(number, weighed) if weighed else _unmade(number, score, TURN)
-            elif self.db is not None and (found := _match(self.db.noted(_key(page)), number, score)):
+            elif self._db is not None and (found := _match(self._db.noted(_key(page)), number, score)):
                 return found
         return None
 
@@ -141,13 +155,15 @@ def explain(scored: Scored, notes: Notes) -> Explanation:
     else:
         told = HELD if scored.score <= HELD_BACK else OUTSIDE
     if told == HELD and scored.fetched:
-        return Explanation("nothing better was left to fetch just then; until then it was held back behind others")
+        return Explanation(
+            "nothing better was left to fetch at that moment; before, it was held back behind other links of its page"
+        )
     return Explanation(_IN_A_SENTENCE[told])
 
 
 _IN_A_SENTENCE = {
-    TURN: "it is its turn: while no list of links brings relevant pages, one page in some is taken breadth-first",
-    HELD: "it is held back: of each page the links with the best words come first, and the others wait for those",
+    TURN: "the crawl is exploring: while no list pays off, one page in a few is taken from the top of a host",
+    HELD: "it is held back: of each page, the links with the best words are fetched first",
     OUTSIDE: plainly.OUTSIDE,
 }
 
@@ -175,6 +191,20 @@ def _because(parts: Mapping[str, float], ordered: Sequence[str]) -> str:
 
 def _packed(number: int, weighed: Weighed) -> bytes:
     return _ENTRY.pack(number, weighed.score, weighed.bias, *weighed.parts())
+
+
+def _all_packed(numbers: Sequence[int], found: Sequence[Weighed]) -> Iterator[bytes]:
+    """Encode many entries at once, which takes a third of the time."""
+    packed, shape = np.zeros(len(found), _ENTRIES), (-1, len(PRIOR))
+    weights = {id(weighed.weights): weighed.weights for weighed in found}  # the same for all links of a visit
+    places = {key: at for at, key in enumerate(weights)}
+    of_each = np.array([places[id(weighed.weights)] for weighed in found], np.intp)
+    evidence = np.fromiter(chain.from_iterable([weighed.evidence for weighed in found]), np.float64)
+    packed["number"], packed["score"] = numbers, [weighed.score for weighed in found]
+    packed["parts"][:, 0] = [weighed.bias for weighed in found]
+    packed["parts"][:, 1:] = evidence.reshape(shape) * np.array([*weights.values()]).reshape(shape)[of_each]
+    blob = packed.tobytes()
+    return (blob[start : start + _ENTRY.size] for start in range(0, len(blob), _ENTRY.size))
 
 
 def _unmade(number: int, score: float, kind: str) -> bytes:

@@ -10,10 +10,10 @@ where links lead, and what the pages they lead to are worth:
      "values": {"CH": {"bias": -0.3, "words": {"title class": 1.1}}}}
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta, Struct
@@ -29,6 +29,13 @@ _BEFORE = ("words", "pages")  # in earlier formats: word counts, which are less 
 Rules = Mapping[str, Mapping[str, float]]
 Merge = Literal["sum", "max"]
 Count = Annotated[float, Meta(ge=0, le=1e15)]
+
+
+@runtime_checkable
+class KnowsClasses(Protocol):
+    """A judge of a topic with classes."""
+
+    def targets(self, known: Sequence[str]) -> list[str]: ...  # those of these classes that are on topic
 
 
 class RuleBase(Struct, frozen=True, forbid_unknown_fields=True):

@@ -38,7 +38,7 @@ class Rules:
     def prepare(self, folder: Path, judge: Any) -> None:
         """Read the rules and compute, once, what each class is worth."""
         path = folder / rule_base.NAME
-        if not hasattr(judge, "targets"):
+        if not isinstance(judge, rule_base.KnowsClasses):
             raise ConfigError("strategy.kind", 'rules needs a topic with classes, such as kind "taxonomy"')
         if not path.exists():
             raise BadInput(f"{path}: no such file; create it with: lycosa topic rules {folder}")
@@ -70,11 +70,11 @@ class Rules:
             return Explanation(OUTSIDE)
         chance, label = f"{scored.score:.4f}", scored.source.label
         if self.expected:
-            return Explanation(f"pages of the classes of its page lead to the target with a chance of {chance}")
+            return Explanation(f"pages of the classes of its page lead to the target with probability {chance}")
         if scored.score == scored.source.relevance:
             return by_relevance(scored, f", and no rule says where pages of class {label!r} lead to")
         unruled = ", by the rules or, without one, by its relevance, calibrated" if self.calibrate else ", by the rules"
-        return Explanation(f"pages of class {label!r} lead to the target with a chance of {chance}{unruled}")
+        return Explanation(f"pages of class {label!r} lead to the target with probability {chance}{unruled}")
 
     def worth(self, verdict: Verdict) -> float:
         """Return the score of any link on a page with this verdict."""

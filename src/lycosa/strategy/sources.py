@@ -1,4 +1,4 @@
-"""The pages with queued links, the yield of the links tried so far, and the breadth-first order for exploration."""
+"""The pages with queued links, the yield of the links tried so far, and the order for exploration."""
 
 from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
 
@@ -19,10 +19,10 @@ class Source:
             "cash",
             "distance",
             "given",
-            "key",
             "kids",
             "kind",
             "label",
+            "level",
             "luck",
             "number",
             "places",
@@ -47,7 +47,7 @@ class Source:
         self.waiting: dict[int, int] = {}  # queued links, by kind of address
         self.kids: array[int] = array("I")  # rows of these links, most promising first
         self.up = 0  # row of the link that led here; 0 for a seed
-        self.key = 0  # of its URL
+        self.level = 0  # how far its URL is below the root of its host
 
     def add(self, row: int, place: int) -> None:
         self.kids.append(row)
@@ -98,19 +98,20 @@ _NONE: dict[int, Tally] = {}  # shared by all pages without counts; never writte
 
 
 class Levels:
-    """Pages by clicks from a seed: explored breadth-first while there is no evidence where to go."""
+    """Pages by how far they are below the root of their host, then by clicks from a seed: explored from the top, where
+    the indexes are, while there is no evidence where to go. A crawl that starts deep inside a site would find little
+    around its seed."""
 
     def __init__(self) -> None:
-        self._levels: dict[int, deque[Source]] = {}
+        self._levels: dict[tuple[int, int], deque[Source]] = {}
 
-    def add(self, source: Source, depth: int) -> None:
-        self._levels.setdefault(depth, deque()).append(source)
+    def add(self, source: Source, clicks: int) -> None:
+        self._levels.setdefault((source.level, clicks), deque()).append(source)
 
     def turn(self, turns: array[int], twins: array[int]) -> int:
-        """Return the row of the next link to explore: on the first page with the fewest clicks, the best by its
-        words."""
-        for depth in sorted(self._levels):
-            level = self._levels[depth]
+        """Return the row of the next link to explore: on the first page of the highest level, the best by its words."""
+        for place in sorted(self._levels):
+            level = self._levels[place]
             while level:
                 for row in level[0].kids:
                     if not turns[row] and not twins[row]:

@@ -7,7 +7,7 @@ the set unchanged, discards no links, and counts the anchor that led to a page a
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 from msgspec import Meta
 
@@ -17,6 +17,13 @@ from lycosa.text import words
 from lycosa.types import Explanation, Notes, Scored, Visit
 
 DROPPED = -1.0
+
+
+@runtime_checkable
+class Compares(Protocol):
+    """A judge that compares words with those of the pages in its set."""
+
+    def similarity(self, words: Sequence[str]) -> float: ...  # 0 to 100
 
 
 @dataclass
@@ -29,7 +36,7 @@ class TidsStrategy:
     judge_: Any = field(init=False, repr=False, default=None)
 
     def prepare(self, folder: Path, judge: Any) -> None:
-        if not hasattr(judge, "similarity"):
+        if not isinstance(judge, Compares):
             raise ConfigError("strategy.kind", 'tids needs a topic of kind "tids"')
         self.judge_ = judge
 

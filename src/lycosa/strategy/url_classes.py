@@ -15,6 +15,7 @@ import msgspec
 
 from lycosa.files import unwritable, write_whole
 from lycosa.types import BadInput
+from lycosa.url_words import path_of, pieces_of
 
 NAME = "url.model"
 FORMAT = 2  # 1: each feature counted once, grams of the whole name
@@ -27,7 +28,6 @@ _MOST_ROWS = 50_000  # folders and words repeat too
 _MOST_BYTES = 200_000_000
 _ROOT = "/."  # the piece for a host's root page; no folder has this name
 _INDEX = ("index.", "default.", "welcome.")
-_SPLIT = re.compile(r"[a-z]+|[0-9]+|~").findall
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}").fullmatch
 
 
@@ -89,13 +89,12 @@ def features_of(piece: str) -> list[str]:
 
 def _rest(url: str) -> str:
     """Return what follows the host and its slash, in lower case."""
-    parts = url.split("/", 3)
-    return parts[3][:_MOST_CHARS].lower().replace("%7e", "~") if len(parts) > 3 else ""
+    return path_of(url)[:_MOST_CHARS].replace("%7e", "~")
 
 
 def _words(text: str) -> list[str]:
     """Return the words, with numbers replaced by their length: a number is unique, its length is not."""
-    return [word if word > ":" else "#year" if _YEAR(word) else f"#{min(len(word), 6)}" for word in _SPLIT(text)]
+    return [word if word > ":" else "#year" if _YEAR(word) else f"#{min(len(word), 6)}" for word in pieces_of(text)]
 
 
 def _grams(word: str) -> list[str]:

@@ -1,17 +1,15 @@
 """What is known about a link before it is fetched: its words, the kind of its address, other URLs of its page."""
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from lycosa.text import STEMS, words
 from lycosa.types import Link, Page
+from lycosa.url_words import long_words_of, path_of
 
 T = TypeVar("T")
 MOST_WORDS = 12  # per link: a URL or an anchor of a hundred words says no more
 MOST_COUNTED = 6  # of each
-_address_words = re.compile(r"[^\W\d_]{2,}|~").findall
-_plain_words = re.compile(r"[a-z][a-z]+|~").findall  # the same for most URLs, twice as fast
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
 
 
@@ -47,15 +45,6 @@ def marks_of(url: str) -> tuple[str, str, str]:
     return f"host {host}", place, area
 
 
-def alike(url: str) -> str:
-    """Return a URL with the same marks that stands for all pages of a folder whose names do not matter, as for most
-    links of a page. Empty if the marks are this URL's own."""
-    folder, _, name = url.rpartition("/")
-    if "?" in url or (name and ("." not in name or name.startswith("~"))):
-        return ""
-    return f"{folder}/." if name else url
-
-
 def folder_of(url: str) -> str:
     """Return the folder if the URL is one that most servers answer with the folder's page: with or without the slash,
     or its index page. Otherwise empty."""
@@ -65,25 +54,44 @@ def folder_of(url: str) -> str:
     return ("" if "?" in url else url) if name else folder
 
 
+def levels_down(url: str) -> int:
+    """Return how far a URL is below the root of its host: folders, the name unless it is the page of its folder, and a
+    query."""
+    path, asks, _ = url.split("/", 3)[3].partition("?")
+    names = [name for name in path.split("/") if name]
+    if names and names[-1].lower() in _FIRST_PAGES:
+        names.pop()
+    return len(names) + bool(asks)
+
+
 def twins(folder: str) -> list[str]:
     """Return the URLs that are probably the same page."""
     return [folder, f"{folder}/", *(f"{folder}/{name}" for name in _FIRST_PAGES)]
 
 
-def words_of(link: Link, page: Page) -> tuple[list[str], tuple[str, ...]]:
+def words_of(link: Link, page: Page) -> tuple[list[str], Sequence[str]]:
     """Return the words of anchor and path, to be judged; and to be counted: stems, and `~` for a person's pages."""
-    return counted_words(link, page, anchor_word, path_word)
+    ((anchor, address),) = split_words(page, [link])
+    return [*anchor, *address], counted_words(anchor, address, anchor_word, path_word)
+
+
+def split_words(page: Page, links: Iterable[Link]) -> list[tuple[Sequence[str], list[str]]]:
+    """Return the words of anchor and path of many links of a page."""
+    text, found = page.words, list[tuple[Sequence[str], list[str]]]()
+    for link in links:
+        anchor = text[link.start : link.end] or (words(link.anchor) if link.anchor else [])
+        address = long_words_of(path_of(link.url))
+        if len(anchor) > MOST_WORDS or len(address) > MOST_WORDS:
+            anchor, address = anchor[:MOST_WORDS], address[:MOST_WORDS]
+        found.append((anchor, address))
+    return found
 
 
 def counted_words(
-    link: Link, page: Page, of_anchor: Callable[[str], T], of_path: Callable[[str], T]
-) -> tuple[list[str], tuple[T, ...]]:
-    """Like `words_of`, for callers with their own names for the words counted."""
-    anchor = page.words[link.start : link.end] or (words(link.anchor) if link.anchor else [])
-    path = link.url.split("/", 3)[3].lower()
-    address = _plain_words(path) if path.isascii() else _address_words(path)
-    if len(anchor) > MOST_WORDS or len(address) > MOST_WORDS:
-        anchor, address = anchor[:MOST_WORDS], address[:MOST_WORDS]
+    anchor: Sequence[str], address: Sequence[str], of_anchor: Callable[[str], T], of_path: Callable[[str], T]
+) -> Sequence[T]:
+    """Return what a link is counted under, for callers with their own names for words."""
     stems = [*filter(None, map(of_anchor, anchor))]
-    counted = dict.fromkeys([*stems[:MOST_COUNTED], *map(of_path, address[:MOST_COUNTED])])
-    return [*anchor, *address], tuple(counted)
+    names = [*stems[:MOST_COUNTED], *map(of_path, address[:MOST_COUNTED])]
+    # words are rarely repeated, and a set is three times as fast as a dict
+    return names if len({*names}) == len(names) else [*dict.fromkeys(names)]

@@ -41,3 +41,10 @@ def test_panels_of_one_measure_have_one_scale() -> None:
     assert _top([CURVES, CURVES]) == pytest.approx(1.05 * 0.31)
     assert _top([CURVES, CHANGES]) is None
     assert _top([CURVES]) is None
+
+
+def test_a_label_is_no_formula(tmp_path: Path) -> None:
+    label = r"$\frac{1}$"
+    panel = Panel(label, "pages", "rate", [Line(label, [1, 2], [0.1, 0.2])])
+    draw(Picture("one", label, [panel]), tmp_path)
+    assert (tmp_path / "one.svg").exists()

@@ -23,6 +23,7 @@ from lycosa.lab.reproduce.testbed import OTHER, Request, chosen, drawn, open_tes
 from lycosa.lab.significance import mean
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.otie import Otie
+from lycosa.types import Prepares
 
 PAGES = 1_200
 TARGETS = 8
@@ -86,7 +87,7 @@ def _crawl(job: Job, strategy: Any) -> Outcome:
     seeds = listed[: min(SEEDS, len(listed) // 3)]  # most of the listed pages are left as targets
     judge = Examples(examples="", model="svm", target=[POSITIVE])
     judge.use(lesson(job.request, job.site, job.target))
-    if hasattr(strategy, "prepare"):
+    if isinstance(strategy, Prepares):
         strategy.prepare(Path(), judge)
     crawl = crawl_web(ground.web, seeds, judge, strategy, job.pages, **manner(job.request.field))
     order = crawl.order(ground.web.page)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -53,7 +53,8 @@ def draw(picture: Picture, out: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise BadInput("the pictures need matplotlib: pip install 'lycosa[plots]'") from None
-    with matplotlib.rc_context({"svg.hashsalt": picture.name, "font.size": 10.5}):  # reproducible, byte for byte
+    settings: Any = {"svg.hashsalt": picture.name, "font.size": 10.5, "text.parse_math": False}
+    with matplotlib.rc_context(settings):  # reproducible, byte for byte; a dollar sign in a label starts no formula
         figure = Figure(figsize=(6.2 * len(picture.panels), 4.4), layout="constrained")
         figure.suptitle(picture.title, fontsize=12.5)
         for place, panel in enumerate(picture.panels, 1):

@@ -11,6 +11,7 @@ import zstandard
 from isal import isal_zlib
 
 _MOST_MEMBERS = 64  # each copies what follows it, so a body of millions of empty ones would take minutes
+_MOST_ENCODINGS = 4  # one inside another: a header has room for hundreds, each of which costs a copy of the body
 _ZSTD_SLICE = 512  # bytes; four bytes may unpack to 128 kB, so a slice never unpacks to more than 16 MB
 ACCEPTED = "gzip, deflate, br, zstd"
 _ISAL_ERROR = cast(type[Exception], isal_zlib.error)
@@ -42,12 +43,14 @@ class Incomplete(Partial):
 def decode(payload: bytes, encoding: str, limit: int) -> bytes:
     """The decoded body; ValueError if it is damaged, TooLarge beyond `limit` bytes, Incomplete if it was truncated."""
     names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    if len(names) > _MOST_ENCODINGS:
+        raise ValueError("too many content encodings")
     while names and payload:
         name = names.pop()
-        if name not in _DECODERS:
+        if name not in DECODERS:
             raise ValueError(f"unknown content encoding {name[:40]!r}")
         try:
-            payload = _DECODERS[name](payload, limit)
+            payload = DECODERS[name](payload, limit)
         except Partial as error:
             if names:
                 error.start = b""
@@ -127,7 +130,7 @@ def _zstd(payload: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
+DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,
