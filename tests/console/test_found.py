@@ -140,6 +140,18 @@ def test_why_explains_pages_and_waiting_links(console: TestClient) -> None:
     assert "does not know this URL" in unknown.text
 
 
+def test_a_search_that_found_nothing_repeats_itself_while_pages_are_added(
+    console: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = "/crawls/stars/search?q=xyzzy"
+    monkeypatch.setattr(search._indexer, "refresh", lambda folder: (True, ""))
+    page = console.get(asks).text
+    assert 'id="found" hx-get="?q=xyzzy" hx-trigger="load delay:1s"' in page
+    assert "more are being added" in page
+    monkeypatch.setattr(search._indexer, "refresh", lambda folder: (False, ""))
+    assert 'id="found">' in console.get(asks).text
+
+
 def test_search_finds_relevant_pages_also_read_only(crawls: Path, make_console: MakeConsole) -> None:
     with make_console(crawls, read_only=True) as console:
         found = console.get(f"{API}/search?q=telescope").json()

@@ -31,10 +31,8 @@ def test_from_search_to_the_page_to_why_to_the_queue(crawls: Path, watch: Watch,
         page.get_by_role("link", name="stars").click()
         page.get_by_role("link", name="Search").click()
         page.get_by_label("Words").fill("telescope")
-        for _ in range(20):  # the index is made in the background
-            page.get_by_role("button", name="Search").click()
-            if page.locator(".result").count():
-                break
+        page.get_by_role("button", name="Search").click()
+        expect(page.locator(".result a").first).to_be_visible(timeout=60_000)  # the index is made in the background
         page.locator(".result a").first.click()
         expect(page.get_by_role("heading", name="What spoke for it and against it")).to_be_visible()
         expect(page.get_by_role("heading", name="The path from a seed")).to_be_visible(timeout=30_000)
