@@ -4,7 +4,8 @@
 
 The tasks of examples/lab/webkb.toml on one web, and the same from other start pages (see starts.py). A crawl that is
 told the number for each queued link, not counting targets it has already found a link to, is compared with one that is
-not. With --known 0.5, it is told for half of the links, drawn at random, and hears nothing of the others.
+not. With --known 0.5, it is told for half of the links, drawn at random, and hears nothing of the others. With
+--clicks 2, it is also told how many targets are two clicks behind, each of which counts half as much.
 """
 
 import argparse
@@ -37,14 +38,16 @@ from lycosa.types import Visit
 
 MOST = 5  # targets behind one link that count
 EACH = 0.5  # what one of them is worth, beside 1 for a target; no other value was tried
+FARTHER = 0.25  # the same for those two clicks behind
 
 
 class Answers:
-    """Which targets each page links to."""
+    """Which targets each page links to, and which of them the pages that it links to."""
 
-    def __init__(self, graph: Graph, targets: Iterable[str], known: float) -> None:
-        self._graph, self._targets, self._known = graph, set(targets), known
+    def __init__(self, graph: Graph, targets: Iterable[str], known: float, clicks: int) -> None:
+        self._graph, self._targets, self._known, self._clicks = graph, set(targets), known, clicks
         self._behind: dict[str, set[str]] = {}
+        self._farther: dict[str, set[str]] = {}
 
     def page(self, url: str) -> str:
         return self._graph.web.page(self._graph.web.resolve(url) or url)
@@ -53,9 +56,18 @@ class Answers:
         if url not in self._behind:
             at = self._graph.web.resolve(url)
             is_known = xxhash.xxh3_64_intdigest(url.encode()) < self._known * 2**64
-            linked = self._graph.links(at) if at and is_known else ()
-            self._behind[url] = {self.page(target) for target in linked} & self._targets
+            self._behind[url] = self._linked(at) if at and is_known else set()
         return self._behind[url]
+
+    def farther(self, url: str) -> set[str]:
+        """Two clicks behind."""
+        if url not in self._farther:
+            at = self._graph.web.resolve(url) if self._clicks > 1 else ""
+            self._farther[url] = set[str]().union(*map(self._linked, self._graph.links(at))) if at else set()
+        return self._farther[url]
+
+    def _linked(self, at: str) -> set[str]:
+        return {self.page(target) for target in self._graph.links(at)} & self._targets
 
 
 class NamedMemory(Memory):
@@ -93,7 +105,8 @@ class Foresight(Learned):
 
     def _raised(self, weighed: Weighed, url: str) -> Weighed:
         new = min(MOST, len(self.answers.behind(url) - self.found_)) if url else 0
-        score = (weighed.score + EACH * new) / (1 + EACH * MOST)
+        far = min(MOST, len(self.answers.farther(url) - self.answers.behind(url) - self.found_)) if url else 0
+        score = (weighed.score + EACH * new + FARTHER * far) / (1 + (EACH + FARTHER) * MOST)
         return Weighed(score, weighed.evidence, weighed.weights, weighed.bias)
 
 
@@ -103,14 +116,14 @@ def area(prepared: Prepared, strategy: Learned, web: Any, judge: Any) -> float:
     return area_under_recall(crawl.order(web.page), set(prepared.targets), prepared.task.pages)
 
 
-def compare(plan: Plan, out: Path, known: float, seeds: int) -> tuple[float, float]:
+def compare(plan: Plan, out: Path, known: float, clicks: int, seeds: int) -> tuple[float, float]:
     """The mean areas without and with foresight."""
     preparation, areas = Preparation(plan, out, mine), []
     for task in plan.tasks:
         prepared = preparation.prepare(task, 0)
         web = open_web(task.web, plan.folder)
         judge = Remembering(judge_of(prepared.judges[MAIN]), web)
-        answers = Answers(graph_of(web), prepared.targets, known)
+        answers = Answers(graph_of(web), prepared.targets, known, clicks)
         for seed in range(seeds):
             made = Learned(seed=seed), Foresight(seed=seed, answers=answers)
             areas.append([area(prepared, strategy, web, judge) for strategy in made])
@@ -127,6 +140,7 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=6, help="other start pages; 0: none")
     parser.add_argument("--seeds", type=int, default=1, help="of the strategy")
     parser.add_argument("--known", type=float, default=1.0, help="share of the links it is told about")
+    parser.add_argument("--clicks", type=int, choices=(1, 2), default=1, help="how far ahead it knows")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     main_pages = next(plans(given.webs))
@@ -135,7 +149,7 @@ def main() -> None:
     if given.starts:
         sets["other starts"] = plan_from(given.webs, given.web, given.starts, 0)
     for name, plan in sets.items():
-        without, knowing = compare(plan, given.out / name.replace(" ", "-"), given.known, given.seeds)
+        without, knowing = compare(plan, given.out / name.replace(" ", "-"), given.known, given.clicks, given.seeds)
         print(f"{name}: learned {without:.3f}, with foresight {knowing:.3f}", flush=True)
 
 
