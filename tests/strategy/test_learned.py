@@ -120,7 +120,8 @@ def waiting(strategy: Learned) -> dict[str, Waiting]:
 
 def worth(strategy: Learned, url: str) -> float:
     row = strategy.memory_.links.find(url)
-    return strategy.worths([row], [strategy.memory_.links.best[row]])[0]
+    (weighed,) = strategy.weigh([row])
+    return weighed.score if weighed else 1.0
 
 
 def told(db: CrawlDb, url: str, score: float, fetched: bool = True) -> Explanation:
@@ -754,7 +755,7 @@ def test_what_another_version_knew_is_named() -> None:
     with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):
         make(db).load(older)
     state["weights"]["values"].pop()
-    db.keep("learned whys 000000009", NUMBERS[kids("x", 3)[0]].to_bytes(4, "little") + b"other")
+    db.keep("learned reasons 000000009", NUMBERS[kids("x", 3)[0]].to_bytes(4, "little") + b"other")
     db.put("state:strategy", msgspec.json.encode(state).decode())
     older = {name: value for name, value in state.items() if name != "batches"}  # each link in a note of its own
     read_older = lambda: make(db).load(older)  # noqa: E731

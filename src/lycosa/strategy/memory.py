@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-import msgspec
-
 from lycosa import urls
-from lycosa.strategy.kept import Batches, Fetched, PageNote, read_fetched, read_names, read_numbers
+from lycosa.strategy.kept import Batches, Fetched, PageNote, read_fetched, read_names, read_numbers, read_yields
 from lycosa.strategy.links import MOST_SHORT, Finds, Links, Names
 from lycosa.strategy.sources import Levels, Source
 from lycosa.strategy.url_features import folder_of, levels_down, twins
@@ -151,9 +149,9 @@ class Memory:
             done.add(fetched.number)
         for _, packed in db.notes("learned page "):
             self._load_page(PageNote.unpack(packed), done)
-        for number, packed in db.notes("learned yield "):
-            source = self.sources[int(number)]
-            source.load(msgspec.msgpack.decode(packed))
+        for number, state in read_yields(db):
+            source = self.sources[number]
+            source.load(state)
             self.name_class(source, source.label)
         for column, kind in ((links.twins, "twins"), (links.turns, "turns")):
             for batch in read_numbers(db, kind, "I"):
