@@ -56,8 +56,9 @@ NUMBERS = Numbers()
 SCORES: dict[int, float] = defaultdict(float)  # of queued URLs: zero, so that every new score is another one
 
 
-def connected(strategy: Learned, db: CrawlDb | None, refuses: Any = lambda url, depth: "") -> Learned:
-    view = SimpleNamespace(notes=db, refuses=refuses, number=NUMBERS.__getitem__, waits=lambda number: True)
+def connected(strategy: Learned, db: CrawlDb | None, refusals: Any = lambda links: {}) -> Learned:
+    view = SimpleNamespace(notes=db, refusals=refusals, waits=lambda number: True)
+    view.numbers = lambda urls: [*map(NUMBERS.__getitem__, urls)]
     view.scores = lambda: SCORES
     strategy.connect(view)
     return strategy
@@ -400,8 +401,8 @@ def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
 
 def test_links_out_of_scope_take_no_room() -> None:
     strategy = Learned()
-    refuses = lambda url, depth: "host" if "b.example" in url else ""  # noqa: E731
-    connected(strategy, CrawlDb(":memory:").open(), refuses)
+    refusals = lambda links: {link.url: "host" for link in links if "b.example" in link.url}  # noqa: E731
+    connected(strategy, CrawlDb(":memory:").open(), refusals)
     turn(strategy, page(HOME, ["http://a.example/in", "http://b.example/out"]))
     assert list(waiting(strategy)) == ["http://a.example/in"]
 

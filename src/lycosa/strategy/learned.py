@@ -103,9 +103,9 @@ class Learned(LearnedTogether):
 
     def connect(self, view: View) -> Effects:
         self.db_, self.waits_, self.scores_ = view.notes, view.waits, view.scores
-        self.reader_.connect(view.refuses)
+        self.reader_.connect(view.refusals)
         self.reasons_.connect(view.notes)
-        self.memory_.links.connect(view.number)
+        self.memory_.links.connect(view.numbers)
         return NOTHING
 
     def read(self, notes: Notebook) -> None:
