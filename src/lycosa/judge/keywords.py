@@ -193,13 +193,12 @@ class Keywords:
         if self.rated_[0] is not self.common_ or len(self.rated_[1]) > MOST_RATED:
             self.rated_ = self.common_, {}
         rated, telling, are_words = self.rated_[1], self.phrases_.telling, self.phrases_.are_words
-        found: list[float] = []
-        for text in many:
-            relevance = 0.0
-            if told := telling(text):
+        found = [0.0] * len(many)
+        for at, told in enumerate(map(telling, many)):
+            if told:
+                text = many[at]
                 key = len(text), told if are_words else tuple(text)
-                relevance = rated[key] if key in rated else rated.setdefault(key, self._rated(text))
-            found.append(relevance)
+                found[at] = rated[key] if key in rated else rated.setdefault(key, self._rated(text))
         return found
 
     def _rated(self, text: Sequence[str]) -> float:

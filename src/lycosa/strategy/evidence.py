@@ -9,7 +9,6 @@ from math import log, sqrt
 from lycosa.strategy.link_features import Scale, Surpluses
 from lycosa.strategy.memory import Memory
 
-AREA = 0.3  # smoothing, in pages: an area is so small a part of a host that a few failures are enough
 LEAST_CASH = 1e-12
 UNKNOWN = -1.0  # relevance of words that were not judged
 _LOGS = [log(1 + number) for number in range(256)]
@@ -27,6 +26,7 @@ class Gathering:
     def __init__(
         self, memory: Memory, surplus: Surpluses, scales: Mapping[str, Scale], leads: Callable[[str], float]
     ) -> None:
+        surplus.reach(len(memory.names.all))
         self._links, self._sources = memory.links, memory.sources
         self._surplus, self._scales, self._leads = surplus, scales, leads
         self._pages: dict[int, tuple[float, float, float, float]] = {}
@@ -57,11 +57,11 @@ class Gathering:
                     near,
                     untested * curiosity,
                     surplus[place],
-                    self._of_area(links.areas[row]),
+                    surplus.area(links.areas[row]),
                     surplus[links.hosts[row]],
                     class_,
                     leads,
-                    sum(map(surplus.__getitem__, words)) / sqrt(len(words)) if words else 0.0,
+                    surplus.sum(words) / sqrt(len(words)) if words else 0.0,
                     cash_of[cash] if cash in cash_of else self._of_cash(cash),
                     _log(links.depths[row]),
                     distance,
@@ -124,10 +124,6 @@ class Gathering:
         if found is None:
             found = self._near[page, spot] = self._sources[page].near(spot, expected)
         return found
-
-    def _of_area(self, area: int) -> float:
-        tally = self._surplus.tallies.get(area) if area else None
-        return min(0.0, tally.surplus(self._surplus.rate, AREA)) if tally else 0.0
 
     def _of_own(self, own: float) -> float:
         found = self._owns[own] = self._scales["own"].of(own)

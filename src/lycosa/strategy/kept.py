@@ -59,7 +59,7 @@ class PageNote(Struct, frozen=True, array_like=True):
         return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls, url)
 
     def pack(self) -> bytes:
-        packed: bytes = isal_zlib.compress(_encode(self), 1)
+        packed: bytes = isal_zlib.compress(_encode(self), 0)
         return packed
 
     @classmethod

@@ -106,12 +106,15 @@ class Finds:
             for name, values in columns.items()
         }
 
-    def one(self, at: int) -> Find:
+    def some(self, which: Iterable[int]) -> Iterator[Find]:
+        """What the page says about these links."""
         columns = self.columns
-        first = sum(columns["word_counts"][:at])
-        words = columns["words"][first : first + columns["word_counts"][at]]
-        relevances = (columns[name][at] for name in ("contexts", "owns", "elsewheres", "values"))
-        return Find(columns["spots"][at], columns["depths"][at], words, *relevances)
+        names = ("spots", "depths", "contexts", "owns", "elsewheres", "values")
+        spots, depths, *relevances = (columns[name] for name in names)
+        starts, words = [*accumulate(columns["word_counts"], initial=0)], columns["words"]
+        for at in which:
+            found = words[starts[at] : starts[at + 1]]
+            yield Find(spots[at], depths[at], found, *[column[at] for column in relevances])
 
 
 class Links:
@@ -224,21 +227,30 @@ class Links:
         self.cash[row] += source.cash
         if find is None:
             return
-        self.depths[row] = min(self.depths[row], find.depth)
-        self.contexts[row] = max(self.contexts[row], find.context)
-        self.owns[row] = max(self.owns[row], find.own)
-        self.elsewheres[row] = max(self.elsewheres[row], find.elsewhere)
-        self.values[row] = max(self.values[row], find.value)
-        before = self.words(row)
-        words = list(dict.fromkeys((*before, *find.words)))[:WORDS_KEPT]
-        if len(words) > len(before):
-            self._left_behind += len(before)
-            self.set_words(row, words)
+        if find.depth < self.depths[row]:
+            self.depths[row] = find.depth
+        if find.context > self.contexts[row]:
+            self.contexts[row] = find.context
+        if find.own > self.owns[row]:
+            self.owns[row] = find.own
+        if find.elsewhere > self.elsewheres[row]:
+            self.elsewheres[row] = find.elsewhere
+        if find.value > self.values[row]:
+            self.values[row] = find.value
+        if find.words:
+            self._add_words(row, find.words)
         at = self.counts[row]
         self.pages[at][row], self.spots[at][row] = source.number, find.spot
         self.counts[row] = at + 1
         if source.relevance > best.relevance:
             self.best[row] = source.number
+
+    def _add_words(self, row: int, found: Sequence[int]) -> None:
+        before = self.words(row)
+        words = list(dict.fromkeys((*before, *found)))[:WORDS_KEPT]
+        if len(words) > len(before):
+            self._left_behind += len(before)
+            self.set_words(row, words)
 
     def add(self, source: Source, finds: Finds, which: Sequence[int]) -> Sequence[int]:
         """Add the links of a page that were not known before. Those without an id are kept by URL until `settle`."""

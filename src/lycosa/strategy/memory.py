@@ -107,9 +107,9 @@ class Memory:
     def _add(self, source: Source, finds: Finds, which: Sequence[int]) -> None:
         links, rows, columns = self.links, finds.rows, finds.columns
         new = [at for at in which if not rows[at]]
-        for at in which if len(new) < len(which) else ():
-            if row := rows[at]:
-                links.again(row, source, finds.one(at), self.best_page(row))
+        known = [at for at in which if rows[at]] if len(new) < len(which) else []
+        for at, find in zip(known, finds.some(known), strict=True):
+            links.again(rows[at], source, find, self.best_page(rows[at]))
         for at, row in zip(new, links.add(source, finds, new), strict=True):
             rows[at] = row
             if not columns["ids"][at] and (folder := folder_of(finds.urls[at])) and urls.key(folder) in self.folders:

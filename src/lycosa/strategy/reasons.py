@@ -103,7 +103,7 @@ class Reasons:
         """Append the reasons to crawl.db: replacing those of earlier scores would cost more than it saves."""
         if self._db is not None and self._found:
             entries = _entries(self._numbers, self._found)
-            self._db.keep(f"{_NOTES}{self.count:09}", isal_zlib.compress(entries[entries["number"] > 0].tobytes(), 1))
+            self._db.keep(f"{_NOTES}{self.count:09}", isal_zlib.compress(entries[entries["number"] > 0].tobytes(), 0))
             self.count += 1
         self._found.clear()
         del self._numbers[:]
