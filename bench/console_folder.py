@@ -14,6 +14,7 @@ from array import array
 from pathlib import Path
 
 import msgspec
+from isal import isal_zlib
 
 from lycosa.parse.simhash import simhash
 from lycosa.store.db import DONE, WAITING, CrawlDb
@@ -115,7 +116,8 @@ def write(out: Path, pages: int, urls: int, seed: int = 1) -> None:
         store.write(made.visit(number))
         rows.write_links(number, made.targets(number))
         if number * LINKS <= urls:  # the evidence behind the scores of its queued links
-            db.keep(f"learned reasons {number:09}", made.random.randbytes(_ENTRY_BYTES * LINKS))
+            entries = made.random.randbytes(_ENTRY_BYTES * LINKS)
+            db.keep(f"learned reasons {number:09}", isal_zlib.compress(entries, 1))
         if number % 10_000 == 0:
             db.commit()
     _write_rest(db, made)

@@ -304,8 +304,9 @@ class View(Protocol):
 
     @property
     def notes(self) -> Notebook: ...
-    def refuses(self, url: str, depth: int) -> str: ...  # why the scope excludes a URL; empty if it does not
+    def refusals(self, links: Sequence[Link]) -> Mapping[str, str]: ...  # URLs excluded by the scope, and why
     def number(self, url: str) -> int: ...  # the id of the URL; 0 if it is unknown
+    def numbers(self, urls: Iterable[str]) -> Sequence[int]: ...  # the same for many, which is faster
     def waits(self, number: int) -> bool: ...  # False for URLs in flight
     def scores(self) -> "array[float]": ...  # of all URLs, by id; must not be modified
     def host(self, number: int) -> str: ...

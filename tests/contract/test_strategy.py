@@ -3,7 +3,7 @@
 import itertools
 import random
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from lycosa.contract.samples import odd_visits, web
 from lycosa.store.db import CrawlDb
 from lycosa.strategy import STRATEGIES
 from lycosa.strategy.rule_base import RuleBase, save
-from lycosa.types import Acts, Explanation, Graph, Notes, Scored, Strategy, Visit
+from lycosa.types import Acts, Explanation, Graph, Link, Notes, Scored, Strategy, Visit
 
 
 class NoCrawl:
@@ -25,8 +25,11 @@ class NoCrawl:
     def __init__(self, db: CrawlDb) -> None:
         self.notes = db
 
-    def refuses(self, url: str, depth: int) -> str:
-        return ""
+    def refusals(self, links: Sequence[Link]) -> dict[str, str]:
+        return {}
+
+    def numbers(self, urls: Iterable[str]) -> list[int]:
+        return [0 for _ in urls]
 
     def number(self, url: str) -> int:
         return 0

@@ -115,5 +115,5 @@ async def test_all_scores_shrink_together_and_the_list_stays(bench: Any) -> None
 
 def test_a_strategy_can_tell_what_may_not_be_fetched(bench: Any) -> None:
     view = bench(listing=Chooses(), scope={"max_depth": 2}).frontier.view
-    assert view.refuses("http://a/", 3) == "too-deep"
-    assert view.refuses("http://a/", 2) == ""
+    deep, near = Link("http://a/deep", depth=3), Link("http://a/near", depth=2)
+    assert view.refusals([deep, near]) == {deep.url: "too-deep"}

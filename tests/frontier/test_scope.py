@@ -1,10 +1,14 @@
 """Which URLs may be asked, and why not."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lycosa import config
 from lycosa.frontier.scope import Scope
-from lycosa.types import BadInput
+from lycosa.types import BadInput, Link
 
 
 def scope(**rules: object) -> Scope:
@@ -134,3 +138,27 @@ def test_rules_that_mean_nothing_are_named(rules: dict[str, object], words: str)
     with pytest.raises(BadInput) as caught:
         scope(**rules)
     assert words in str(caught.value)
+
+
+_URLS = st.text("ab./?~", max_size=12).map("http://h.x/".__add__)
+_RULES: list[dict[str, object]] = [
+    {"max_url_length": 20},
+    {"max_depth": 2},
+    {"max_repeats": 2},
+    {"skip_suffixes": ["ab", "html"]},
+    {"exclude": ["a.b"]},
+    {"domains": ["h.x"]},
+    {"hosts": ["x.h"]},
+]
+
+
+@pytest.mark.parametrize("rules", _RULES)
+@given(st.lists(st.builds(Link, _URLS | _URLS.map("{}.html".format), depth=st.integers(1, 4))))
+def test_the_links_of_a_page_are_refused_like_each_alone(rules: dict[str, object], links: list[Link]) -> None:
+    asked = scope(**rules)
+    links = list({link.url: link for link in links}.values())  # as on a page, each URL once
+    expected = {link.url: why for link in links if (why := asked.refuses(link.url, link.depth))}
+    assert asked.refusals(links) == expected
+    assert asked.refusals(links) == expected, "the same answer when asked again"
+    asked.exclude(re.compile(""))
+    assert [*asked.refusals(links)] == [link.url for link in links]

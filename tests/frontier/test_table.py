@@ -124,9 +124,9 @@ def test_a_view_shows_the_table_and_the_scope(db: CrawlDb, table: UrlTable) -> N
     assert view.found_on(2) == {}
     assert [*view.scores()] == [0.0, 0.0, 0.5, 0.25]
     assert view.graph() == table.graph()
-    assert view.refuses(ONE, 1) == ""
-    assert view.refuses(ONE, 3)
-    assert view.refuses(TWO, 1)
+    assert [*view.refusals([Link(ONE, depth=1), Link(TWO, depth=1)])] == [TWO]
+    assert [*view.refusals([Link(ONE, depth=3)])] == [ONE]
+    assert view.numbers([TWO, ONE]) == [view.number(TWO), view.number(ONE)]
     view.notes.note("x", "kept")
     assert db.noted("x") == "kept"
 

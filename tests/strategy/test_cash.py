@@ -149,7 +149,7 @@ def lonely(**options: Any) -> Otie:
     """OTIE without a crawl around it."""
     otie = Otie(**options)
     otie.prepare(Path(), Alike())
-    otie.connect(SimpleNamespace(notes=CrawlDb(":memory:").open(), refuses=lambda url, depth: ""))
+    otie.connect(SimpleNamespace(notes=CrawlDb(":memory:").open(), refusals=lambda links: {}))
     return otie
 
 

@@ -56,8 +56,9 @@ NUMBERS = Numbers()
 SCORES: dict[int, float] = defaultdict(float)  # of queued URLs: zero, so that every new score is another one
 
 
-def connected(strategy: Learned, db: CrawlDb | None, refuses: Any = lambda url, depth: "") -> Learned:
-    view = SimpleNamespace(notes=db, refuses=refuses, number=NUMBERS.__getitem__, waits=lambda number: True)
+def connected(strategy: Learned, db: CrawlDb | None, refusals: Any = lambda links: {}) -> Learned:
+    view = SimpleNamespace(notes=db, refusals=refusals, waits=lambda number: True)
+    view.numbers = lambda urls: [*map(NUMBERS.__getitem__, urls)]
     view.scores = lambda: SCORES
     strategy.connect(view)
     return strategy
@@ -120,7 +121,8 @@ def waiting(strategy: Learned) -> dict[str, Waiting]:
 
 def worth(strategy: Learned, url: str) -> float:
     row = strategy.memory_.links.find(url)
-    return strategy.worths([row], [strategy.memory_.links.best[row]])[0]
+    (weighed,) = strategy.weigh([row])
+    return weighed.score if weighed else 1.0
 
 
 def told(db: CrawlDb, url: str, score: float, fetched: bool = True) -> Explanation:
@@ -399,8 +401,8 @@ def test_what_was_asked_or_reached_by_a_redirect_no_longer_waits() -> None:
 
 def test_links_out_of_scope_take_no_room() -> None:
     strategy = Learned()
-    refuses = lambda url, depth: "host" if "b.example" in url else ""  # noqa: E731
-    connected(strategy, CrawlDb(":memory:").open(), refuses)
+    refusals = lambda links: {link.url: "host" for link in links if "b.example" in link.url}  # noqa: E731
+    connected(strategy, CrawlDb(":memory:").open(), refusals)
     turn(strategy, page(HOME, ["http://a.example/in", "http://b.example/out"]))
     assert list(waiting(strategy)) == ["http://a.example/in"]
 
@@ -754,7 +756,7 @@ def test_what_another_version_knew_is_named() -> None:
     with pytest.raises(BadInput, match=r"crawl\.db: .* another version"):
         make(db).load(older)
     state["weights"]["values"].pop()
-    db.keep("learned whys 000000009", NUMBERS[kids("x", 3)[0]].to_bytes(4, "little") + b"other")
+    db.keep("learned reasons 000000009", NUMBERS[kids("x", 3)[0]].to_bytes(4, "little") + b"other")
     db.put("state:strategy", msgspec.json.encode(state).decode())
     older = {name: value for name, value in state.items() if name != "batches"}  # each link in a note of its own
     read_older = lambda: make(db).load(older)  # noqa: E731

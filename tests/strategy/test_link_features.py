@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.strategy.link_features import MEMORY, MOST_KEYS, Scale, Surpluses, Tally
+from lycosa.strategy.link_features import AREA, MEMORY, Scale, Surpluses, Tally
 from lycosa.strategy.links import Names
 from lycosa.strategy.url_features import MOST_WORDS, folder_of, levels_down, marks_of, twins, words_of
 from lycosa.types import Link, Page
@@ -136,7 +136,7 @@ def test_an_image_has_a_label_for_an_anchor() -> None:
 def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
     surplus = Surpluses()
     a, b, c = 1, 2, 3
-    surplus.tallies |= {a: Tally(3, 10), c: Tally(1, 2)}
+    surplus.restore({a: Tally(3, 10), c: Tally(1, 2)})
     surplus.start(0.1)
     assert (surplus[a], surplus[b]) == (Tally(3, 10).surplus(surplus.rate), 0.0)
     surplus.count(a, 1.0)
@@ -151,29 +151,40 @@ def test_a_surplus_holds_until_its_count_or_the_rate_changes() -> None:
 
 def test_a_rate_is_rounded_up_by_one_percent_at_most_so_that_small_changes_keep_what_is_known() -> None:
     surplus = Surpluses()
-    surplus.tallies[1] = Tally(3, 10)
+    surplus.restore({1: Tally(3, 10)})
     for rate in (0.0001, 0.0501, 0.1, 0.5, 0.99):
         surplus.start(rate)
         assert rate <= surplus.rate <= 1.0101 * rate
         assert surplus[1] == Tally(3, 10).surplus(surplus.rate)
     surplus.start(0.1)
-    surplus[1]
+    before = surplus[1]
     surplus.start(0.10001)
-    assert 1 in surplus
+    assert surplus[1] == before
     surplus.start(0.102)
-    assert 1 not in surplus
+    assert surplus[1] < before
 
 
-def test_of_what_nothing_was_counted_only_so_much_is_remembered() -> None:
-    surplus = Surpluses()
-    a = -1
-    surplus.tallies[a] = Tally(3, 10)
+def test_the_surplus_of_words_is_that_of_each_and_of_areas_counts_against_links_only() -> None:
+    surplus, good, bad, none = Surpluses(), 1, 2, 3
+    surplus.reach(none + 1)
     surplus.start(0.1)
-    for number in range(MOST_KEYS + 10):
-        assert (surplus[a], surplus[number]) == (Tally(3, 10).surplus(surplus.rate), 0.0)
-    assert len(surplus) < 20
-    surplus.start(0.2)
-    assert surplus[a] == Tally(3, 10).surplus(surplus.rate)
+    for _ in range(2):
+        surplus.count(good, 1.0)
+        surplus.count(bad, 0.0)
+        assert surplus.sum([good, none, bad]) == surplus[good] + surplus[bad] == surplus.sum([good, bad])
+        assert surplus.sum([none, none]) == 0.0
+        assert surplus.area(bad) == surplus.tallies[bad].surplus(surplus.rate, AREA) < 0.0
+        assert (surplus.area(good), surplus.area(none)) == (0.0, 0.0)
+        surplus.start(0.2)
+
+
+def test_there_is_room_for_any_name() -> None:
+    surplus = Surpluses()
+    surplus.count(100_000, 1.0)
+    surplus.start(0.1)
+    assert surplus[100_000] == Tally(1, 1).surplus(surplus.rate)
+    surplus.reach(200_000)
+    assert surplus[199_999] == surplus[0] == 0.0
 
 
 @pytest.mark.parametrize(

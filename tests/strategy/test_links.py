@@ -51,7 +51,7 @@ def test_a_name_has_one_number_and_none_has_zero() -> None:
 
 def test_a_link_is_found_by_its_address_before_and_after_the_frontier_knows_it() -> None:
     links, known = Links(), dict[str, int]()
-    links.connect(lambda url: known.get(url, 0))
+    links.connect(lambda urls: [known.get(url, 0) for url in urls])
     row = add(links, LOW)
     assert links.find("http://a/x") == row
     assert links.find("http://a/y") == 0

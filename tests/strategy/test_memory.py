@@ -1,6 +1,7 @@
 """What is remembered of pages and links comes back from the notes as it was, whatever the frontier knows of them."""
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -21,6 +22,9 @@ class Frontier(dict[str, int]):
     def number(self, url: str) -> int:
         return self.get(url, 0)
 
+    def numbers(self, urls: Iterable[str]) -> list[int]:
+        return [*map(self.number, urls)]
+
     def push(self, found: list[str]) -> None:
         for url in found:
             if "//closed" not in url:
@@ -29,7 +33,7 @@ class Frontier(dict[str, int]):
 
 def ready(frontier: Frontier) -> Memory:
     memory = Memory()
-    memory.links.connect(frontier.number)
+    memory.links.connect(frontier.numbers)
     return memory
 
 

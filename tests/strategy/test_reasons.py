@@ -1,4 +1,4 @@
-"""What made a score is kept until the link was visited: exact to a thousandth, compact, and only as long as needed."""
+"""What made a score can be told as long as the score holds, and after the link was visited: exact to a thousandth."""
 
 import math
 
@@ -8,14 +8,12 @@ from hypothesis import strategies as st
 
 from lycosa.store.db import CrawlDb
 from lycosa.strategy.link_features import PRIOR
-from lycosa.strategy.links import CODES, Finds, Links
 from lycosa.strategy.online_logistic import Weighed, Weights
 from lycosa.strategy.reasons import Reasons, explain
-from lycosa.strategy.sources import Source
-from lycosa.types import Explanation, Link, Scored
+from lycosa.types import BadInput, Explanation, Link, Scored
 
 SIZE = len(PRIOR)
-PAGES = [Source(number, 0.5 - number / 10, "", 0, 0.1, 1.0) for number in range(3)]
+A, B = 1, 600  # ids of two URLs
 
 
 def weighed(*evidence: float) -> Weighed:
@@ -23,103 +21,100 @@ def weighed(*evidence: float) -> Weighed:
 
 
 class Kept:
-    """Two links of three pages, and what is known about them."""
+    """The reasons for the scores of links, and a database."""
 
     def __init__(self) -> None:
-        self.links = Links()
-        self.links.connect({"http://a/": 1, "http://b/": 600}.__getitem__)
-        self.rows = [self._add(url) for url in ("http://a/", "http://b/")]
-        self.reasons = Reasons(self.links)
+        self.reasons = Reasons()
         self.db = CrawlDb(":memory:").open()
         self.reasons.connect(self.db)
 
-    def _add(self, url: str) -> int:
-        finds = Finds([url], [0], {name: [0] for name in CODES})
-        (row,) = self.links.add(PAGES[0], finds, [0])
-        for page in PAGES[1:]:
-            self.links.again(row, page, finds.one(0), PAGES[0])
-        self.links.settle()
-        return row
-
-    def take(self, which: int, score: float) -> Explanation:
+    def taken(self, number: int, score: float) -> Explanation:
         """The explanation of a link that was fetched with this score."""
-        entry = self.reasons.take(self.rows[which], score)
-        self.db.keep("learned whys 0", entry)
-        return explain(self._scored(which, score, fetched=True), self.db)
+        return explain(Scored(Link("http://a/"), score, fetched=True, number=number), self.db)
 
-    def waits(self, which: int, score: float) -> Explanation:
-        return explain(self._scored(which, score, fetched=False), self.db)
-
-    def _scored(self, which: int, score: float, fetched: bool) -> Scored:
-        return Scored(Link("http://a/"), score, fetched, number=self.links.ids[self.rows[which]])
+    def waits(self, number: int, score: float) -> Explanation:
+        return explain(Scored(Link("http://a/"), score, fetched=False, number=number), self.db)
 
 
-@pytest.mark.parametrize("written", [False, True])
+def log_odds(score: float) -> float:
+    return math.log(score / (1 - score))
+
+
 @given(st.lists(st.floats(-3, 3), min_size=SIZE, max_size=SIZE))
-def test_parts_add_up_to_the_log_odds_of_the_score(written: bool, evidence: list[float]) -> None:
+def test_parts_add_up_to_the_log_odds_of_the_score(evidence: list[float]) -> None:
     kept, link = Kept(), weighed(*evidence)
-    kept.reasons.keep([kept.rows[1]], [2], [link])
-    if written:
-        kept.reasons.write()
-    told = kept.take(1, link.score)
-    log_odds = sum(link.parts(), link.bias)
-    assert sum(told.parts.values()) == pytest.approx(log_odds, abs=0.0006)
+    kept.reasons.keep([B], [link])
+    kept.reasons.write()
+    told = kept.taken(B, link.score)
+    assert sum(told.parts.values()) == pytest.approx(sum(link.parts(), link.bias), abs=0.0006)
     largest = max(2.0, *map(abs, link.parts()))
     assert max(map(abs, told.parts.values())) == pytest.approx(largest, abs=0.0011)
 
 
-def test_the_score_tells_which_of_several_pages_made_it() -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_score_tells_which_reasons_hold(at_once: bool) -> None:
     """A link found again on a page that promises less keeps its score, and what made it."""
-    for score_of in (0, 1):
-        kept, found = Kept(), (weighed(3.0), weighed(1.0))
-        kept.reasons.keep([kept.rows[0]], [0], [found[0]])
+    kept, found = Kept(), (weighed(3.0), weighed(1.0))
+    for one in found:
+        kept.reasons.keep([A], [one])
+        if not at_once:
+            kept.reasons.write()
+    kept.reasons.write()
+    for one in found:
+        for told in (kept.taken(A, one.score), kept.waits(A, one.score)):
+            assert sum(told.parts.values()) == pytest.approx(log_odds(one.score), abs=0.0006)
+    assert not kept.waits(B, found[0].score).parts
+
+
+def test_of_equal_scores_the_latest_is_told() -> None:
+    kept = Kept()
+    one = weighed(1.0, 0.0)
+    other = Weighed(one.score, [0.0, 1.0, *one.evidence[2:]], one.weights, one.bias)
+    for link in (one, other):
+        kept.reasons.keep([B, A], [link, weighed(2.0)])
         kept.reasons.write()
-        kept.reasons.keep([kept.rows[0]], [1], [found[1]])
-        score = found[score_of].score
-        told = kept.take(0, score)
-        assert sum(told.parts.values()) == pytest.approx(math.log(score / (1 - score)), abs=0.0006)
+    assert kept.waits(B, one.score).parts == kept.waits(B, one.score).parts
+    assert "words around it" in kept.waits(B, one.score).parts
 
 
-def test_a_new_score_replaces_the_old_one_and_other_links_keep_theirs() -> None:
-    kept, old, new = Kept(), weighed(1.0), weighed(2.0)
-    for row in kept.rows:
-        kept.reasons.keep([row], [1], [old])
-    kept.reasons.write()
-    kept.reasons.keep([kept.rows[0]], [1], [new])
-    kept.reasons.write()
-    assert not kept.waits(0, old.score).parts
-    log_odds = math.log(new.score / (1 - new.score))
-    assert sum(kept.waits(0, new.score).parts.values()) == pytest.approx(log_odds, abs=0.0006)
-    assert kept.waits(1, old.score).parts
-
-
-def test_what_is_done_is_forgotten() -> None:
+def test_scores_of_links_that_were_not_queued_are_not_kept() -> None:
     kept, link = Kept(), weighed(1.0)
-    for row in kept.rows:
-        kept.reasons.keep([row], [1], [link])
+    kept.reasons.keep([0, B], [link, link])
     kept.reasons.write()
-    entry_bytes = len(kept.db.noted("learned reasons 000000001")) // 2
-    assert entry_bytes <= 92
-    kept.links.take("http://b/")
-    kept.reasons.keep([kept.rows[0]], [1], [link])
+    assert not kept.waits(0, link.score).parts
+    assert kept.waits(B, link.score).parts
+
+
+def test_each_note_has_its_own_place_and_is_small() -> None:
+    kept, link = Kept(), weighed(1.0)
     kept.reasons.write()
-    assert len(kept.db.noted("learned reasons 000000001")) == entry_bytes
-    kept.reasons.keep([kept.rows[0]], [1], [link])
-    assert kept.take(0, link.score).parts  # taken before it was written
-    kept.links.release(kept.links.take("http://a/"))
-    kept.reasons.write()
-    assert kept.db.noted("learned reasons 000000001") == b""
+    assert kept.reasons.count == 0, "there was nothing to write"
+    for _ in range(2):
+        kept.reasons.keep(range(1, 101), [link] * 100)
+        kept.reasons.write()
+    notes = dict(kept.db.notes("learned reasons "))
+    assert [*notes] == ["000000000", "000000001"]
+    assert max(map(len, notes.values())) < 100 * 60
 
 
 def test_scores_that_no_evidence_made() -> None:
     kept = Kept()
-    kept.reasons.keep([kept.rows[0]], [0], [None])
+    kept.reasons.keep([A, B], [None, weighed(1.0)])
     kept.reasons.write()
-    assert kept.waits(0, 1.0).because.startswith("the crawl is exploring")
-    assert kept.take(0, 1.0).because.startswith("the crawl is exploring")
-    assert kept.waits(1, 0.004).because.startswith("it is held back")
-    assert kept.take(1, 0.004).because.startswith("nothing better was left")
-    assert kept.take(1, 1.0).because == "a sitemap, a search or a link that was redirected to it gave it this score"
+    assert kept.waits(A, 1.0).because.startswith("the crawl is exploring")
+    assert kept.taken(A, 1.0).because.startswith("the crawl is exploring")
+    assert not kept.taken(A, 1.0).parts
+    assert kept.waits(B, 0.004).because.startswith("it is held back")
+    assert kept.taken(B, 0.004).because.startswith("nothing better was left")
+    assert kept.taken(B, 1.0).because == "a sitemap, a search or a link that was redirected to it gave it this score"
+
+
+def test_notes_of_another_version_are_named() -> None:
+    kept = Kept()
+    for number, note in enumerate((bytes(92), b"")):
+        kept.db.keep(f"learned reasons {number:09}", note)
+        with pytest.raises(BadInput, match="another version"):
+            kept.waits(A, 0.5)
 
 
 def test_what_was_weighed_keeps_the_weights_of_its_time() -> None:
@@ -133,8 +128,8 @@ def test_what_was_weighed_keeps_the_weights_of_its_time() -> None:
 
 
 def test_without_a_database_nothing_is_piled_up() -> None:
-    reasons = Reasons(Links())
+    reasons = Reasons()
     while not reasons.is_full():
-        reasons.keep([1], [1], [weighed(1.0)])
+        reasons.keep([A], [weighed(1.0)])
     reasons.write()
     assert not reasons.is_full()

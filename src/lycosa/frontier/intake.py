@@ -36,12 +36,16 @@ class Intake:
         """Queue links, or raise the priority of those already queued. All links of one call come from the same page."""
         batch = Batch(self._table.number(links[0].source), band)
         key_of, known, states = urls.key, self._table.ids, self._table.states
+        refused = self._scope.refusals(links)
         for link, score in zip(links, scores, strict=True):
             if score < 0:
                 continue
             key = key_of(link.url)
             number = known.get(key)
             if number is None:
+                if refused and link.url in refused:
+                    self._refused[refused[link.url]] += 1
+                    continue
                 number = self._enter(link, score, key, batch)
                 if not number:
                     continue

@@ -55,10 +55,8 @@ class Places:
         return [n for n in ids if states[n] == WAITING and scores[n] == score and bands[n] == band]
 
     def admit(self, link: Link, scope: Scope) -> Host | str:
-        """The host at which to queue a new URL, or the reason for refusing it."""
+        """The host at which to queue a new URL that the scope does not refuse, or the reason for refusing it."""
         url = link.url
-        if refusal := scope.refuses(url, link.depth):
-            return refusal
         name = url.split("/", 3)[2]
         host = self.hosts.find(name)
         if host is None:

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from lycosa import config, urls
 from lycosa.errors import ConfigError
+from lycosa.types import Link
 
 _PAGES = ("html", "htm", "php")  # most names with a dot end like this
 
@@ -27,11 +29,13 @@ class Scope:
         self._is_open = not (rules.domains or rules.hosts or rules.exclude)
         self._most_depth = rules.max_depth or 1_000_000_000
         self._few_slashes = rules.max_repeats + 2
+        self._asked: tuple[Sequence[Link], Mapping[str, str]] = (), {}
 
     def exclude(self, pattern: re.Pattern[str]) -> None:
         """From now on, also refuse URLs that match the pattern, in addition to the exclusions in crawl.toml."""
         self._exclude.append(pattern)
         self._is_open = False
+        self._asked = (), {}
 
     def refuses(self, url: str, depth: int = 0) -> str:
         """Why a URL is refused, whether a link, a seed or a redirect; empty if it is not."""
@@ -51,6 +55,26 @@ class Scope:
         if urls.repeats(url, rules.max_repeats):
             return "trap-repeats"
         return ""
+
+    def refusals(self, links: Sequence[Link]) -> Mapping[str, str]:
+        """Which links of a page are refused, and why. The last answer is kept: strategy and frontier ask for the same
+        page."""
+        if links is self._asked[0]:
+            return self._asked[1]
+        found: dict[str, str] = {}
+        pages, slashes, depth, length = self._pages, self._few_slashes, self._most_depth, self.rules.max_url_length
+        for link in links:
+            url = link.url
+            if (
+                ("." in url[-7:] and ("?" in url or not url.endswith(pages)))
+                or link.depth > depth
+                or url.count("/") > slashes
+                or len(url) > length
+                or not self._is_open
+            ) and (refusal := self.refuses(url, link.depth)):
+                found[url] = refusal
+        self._asked = links, found
+        return found
 
     def _is_file(self, url: str) -> bool:
         """Whether the path, not the host or the query, has the suffix of a file that is not a page."""

@@ -4,7 +4,8 @@ needed."""
 from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 
@@ -36,6 +37,10 @@ class UrlTable:
     def number(self, url: str) -> int:
         """The id of a known URL, or 0."""
         return self.ids.get(urls.key(url), 0) if url else 0
+
+    def numbers(self, urls_: Iterable[str]) -> list[int]:
+        """The same for many URLs."""
+        return [*map(self.ids.get, map(urls.key, urls_), repeat(0))]
 
     def rank(self, number: int) -> int:
         return rank_of(self.scores[number], self.bands[number])

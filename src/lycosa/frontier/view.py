@@ -3,12 +3,12 @@
 from __future__ import annotations  # before Python 3.12, array[int] is valid only in annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lycosa.frontier.scope import Scope
 from lycosa.frontier.table import UrlTable
 from lycosa.store.db import WAITING, CrawlDb
-from lycosa.types import Graph
+from lycosa.types import Graph, Link
 
 
 class FrontierView:
@@ -16,8 +16,9 @@ class FrontierView:
 
     def __init__(self, table: UrlTable, scope: Scope, notes: CrawlDb) -> None:
         self.notes = notes
-        self.refuses: Callable[[str, int], str] = scope.refuses  # for every link of every page: no call in between
+        self.refusals: Callable[[Sequence[Link]], Mapping[str, str]] = scope.refusals
         self.number: Callable[[str], int] = table.number
+        self.numbers: Callable[[Iterable[str]], list[int]] = table.numbers
         self._table = table
 
     def waits(self, number: int) -> bool:

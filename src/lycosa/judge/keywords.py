@@ -37,6 +37,7 @@ WORST_SHARE = 0.15  # if hardly any score is that low, this share counts as weak
 LEAST_OFF, SURELY_OFF = 10, 0.25  # pages off topic needed to tell how common a word is, and their maximum probability
 MOST_COMMON = 5.0  # upper bound on the mentions subtracted for being common on pages off topic
 MANY_ALIKE = 200  # strong pages, or weak ones, after which only some are learned from
+MOST_RATED = 10_000  # short texts whose relevance is remembered
 MOST_URL = 300  # characters; longer URLs are not remembered
 SHOWN = 10
 
@@ -101,6 +102,7 @@ class Keywords:
     version_: int = field(init=False, repr=False, default=1)
     told_: int = field(init=False, repr=False, default=1)  # the version whose verdicts `revised` has returned
     lessons_: list[tuple[Any, ...]] | None = field(init=False, repr=False, default=None)  # for other shards, if any
+    rated_: tuple[list[float], dict[Any, float]] = field(init=False, repr=False, default_factory=lambda: ([], {}))
     last_: Reading | None = field(init=False, repr=False, default=None)  # of the last page judged, to read it only once
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
@@ -187,10 +189,21 @@ class Keywords:
         return self.relevances_of([words])[0]
 
     def relevances_of(self, many: Sequence[Sequence[str]]) -> list[float]:
-        """Like `relevance_of`, for all links of a page: a single check rules out most, which have none of the words."""
-        telling = self.phrases_.among(set().union(*many))
-        found = ({} if telling.isdisjoint(words) else self._in_text(words) for words in many)
-        return self.terms_.of_texts(found, [1 / (1 + common) for common in self.common_])
+        """Like `relevance_of`, for all links of a page. Most have none of the words, and others recur."""
+        if self.rated_[0] is not self.common_ or len(self.rated_[1]) > MOST_RATED:
+            self.rated_ = self.common_, {}
+        rated, telling, are_words = self.rated_[1], self.phrases_.telling, self.phrases_.are_words
+        found = [0.0] * len(many)
+        for at, told in enumerate(map(telling, many)):
+            if told:
+                text = many[at]
+                key = len(text), told if are_words else tuple(text)
+                found[at] = rated[key] if key in rated else rated.setdefault(key, self._rated(text))
+        return found
+
+    def _rated(self, text: Sequence[str]) -> float:
+        weight = [1 / (1 + common) for common in self.common_]
+        return self.terms_.of_texts([self._in_text(text)], weight)[0]
 
     def describe(self, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
         """Return the wanted terms with their weights, and the unwanted ones."""

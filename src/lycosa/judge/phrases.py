@@ -83,9 +83,15 @@ class Phrases:
         at = np.flatnonzero(self._beginnings.take(_mixed(four_bytes.take(before + 1))))
         return [text[place] for place in at.tolist()]
 
-    def among(self, words: Iterable[str]) -> set[str]:
-        """Return those of the words that are in a phrase."""
-        return {word for word in words if self._codes[word]}
+    def telling(self, text: Sequence[str]) -> tuple[int, ...]:
+        """Return the codes of those words of a short text that are in a phrase. If there is no phrase of several words,
+        texts with the same codes have the same matches."""
+        return tuple(filter(None, map(self._codes.__getitem__, text)))
+
+    @property
+    def are_words(self) -> bool:
+        """Return whether each phrase is a single word."""
+        return not self._longer
 
 
 def _start(token: str) -> str:

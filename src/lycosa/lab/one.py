@@ -102,6 +102,9 @@ class Inside(Scope):
     def refuses(self, url: str, depth: int = 0) -> str:
         return super().refuses(url, depth) or ("" if self.web.holds(url) else "not-recorded")
 
+    def refusals(self, links: Sequence[Link]) -> dict[str, str]:
+        return {link.url: refusal for link in links if (refusal := self.refuses(link.url, link.depth))}
+
 
 class Fetches:
     """A sink that keeps only what the measures need."""

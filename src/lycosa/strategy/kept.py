@@ -1,8 +1,8 @@
 """What `learned` stores in crawl.db, so that a killed crawl resumes in the same order.
 
-The links of a page are stored in one note, written once, with the visit. State that changes later (counts, reasons) has
-notes of its own, written at each commit. Items that arrive one at a time (names, finished URLs, twins, turns) are
-written in batches, one note per commit.
+The links of a page are stored in one note, written once, with the visit. Everything that changes later (yields,
+counts) or arrives one at a time (names, finished URLs, twins, turns) is written in batches, one note per commit:
+replacing older notes would touch as many parts of the file.
 """
 
 from __future__ import annotations  # before Python 3.12, array[int] works in annotations only
@@ -59,7 +59,7 @@ class PageNote(Struct, frozen=True, array_like=True):
         return cls(*judged, _up(links, source.up), packed, others.tobytes(), urls, url)
 
     def pack(self) -> bytes:
-        packed: bytes = isal_zlib.compress(_encode(self), 1)
+        packed: bytes = isal_zlib.compress(_encode(self), 0)
         return packed
 
     @classmethod
@@ -98,7 +98,7 @@ class Batches:
         self.fetched: list[Fetched] = []
         self.twins = array("I")  # ids of links whose page was probably fetched under another URL
         self.turns = array("I")  # ids of links fetched for exploration
-        self.whys: list[bytes] = []  # the reasons for the scores of the links fetched
+        self.yields: dict[int, Source] = {}  # pages whose links have brought something or nothing, by their number
         self.tallies: dict[int, Tally] = {}  # those that have changed, by the number of their name; the last one holds
 
     def start(self, count: int) -> None:
@@ -106,21 +106,24 @@ class Batches:
         self.count = count
 
     def write(self, db: Any, names: list[str]) -> None:
-        if not (names or self.fetched or self.twins or self.turns or self.whys or self.tallies):
+        if not (names or self.fetched or self.twins or self.turns or self.yields or self.tallies):
             return
         kinds = {
             "fetched": _encode(self.fetched) if self.fetched else b"",
             "twins": self.twins.tobytes(),
             "turns": self.turns.tobytes(),
         }
-        kinds |= {"names": _encode(names) if names else b"", "whys": b"".join(self.whys)}
+        kinds["names"] = _encode(names) if names else b""
+        yields = [(number, source.state()) for number, source in self.yields.items()]
+        kinds["yields"] = _encode(yields) if yields else b""
         kinds["tallies"] = b"".join([_TALLY.pack(key, found.good, found.tried) for key, found in self.tallies.items()])
         for kind, value in kinds.items():
             if value:
                 db.keep(f"learned {kind} {self.count:09}", value)
         self.count += 1
-        del self.fetched[:], self.twins[:], self.turns[:], self.whys[:]
+        del self.fetched[:], self.twins[:], self.turns[:]
         self.tallies.clear()
+        self.yields.clear()
 
 
 def read_numbers(db: Any, kind: str, code: str) -> Iterator[array[int]]:
@@ -135,6 +138,12 @@ def read_names(db: Any) -> list[str]:
 def read_fetched(db: Any) -> Iterator[Fetched]:
     for _, value in db.notes("learned fetched "):
         yield from _decode(value, type=list[Fetched])
+
+
+def read_yields(db: Any) -> Iterator[tuple[int, list[Any]]]:
+    """Return the yield of the links of pages, by their numbers; the last one of a page holds."""
+    for _, value in db.notes("learned yields "):
+        yield from _decode(value)
 
 
 def read_tallies(db: Any) -> dict[int, Tally]:

@@ -9,7 +9,7 @@ do, and which of these signals to trust. A queued link's score follows the yield
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import Annotated, Any
@@ -45,15 +45,16 @@ from lycosa.types import (
     Visit,
 )
 
-CALLED = 18  # links per page, best words first, that get their full score; the others follow as these are fetched
+CALLED = 9  # links per page, best words first, that get their full score; the others follow as these are fetched
 ENOUGH = 2.0  # relevant pages before weights are learned: until then there are only failures to learn from
 ANCESTORS = 3  # links up the path to a page share in its outcome, so that a crawl can tunnel through irrelevant pages
 MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred pages must not make its neighbours lists too
 NOTICEABLE = 0.1  # change in the outcome of a page that has links rescored at once; others wait for their turn
 HEARD = 20  # pages per visit whose links are rescored because verdicts were revised: a judge may revise hundreds
 SLIGHT = 0.05  # change of a score, relative to it, that leaves a link where it is queued
-VERSION = 2  # of the stored state
+VERSION = 3  # of the stored state
 MOST_CASH = 1e6  # keeps cash in range along a long chain of relevant pages
+Called = tuple[Sequence[int], Sequence[Weighed | None]]
 
 
 @dataclass
@@ -77,7 +78,8 @@ class Learned(LearnedTogether):
     best_: float = field(init=False, repr=False, default=0.0)  # the highest relevance of a relevant page so far
     scales_: dict[str, Scale] = field(init=False, repr=False, default_factory=dict)
     memory_: Memory = field(init=False, repr=False, default_factory=Memory)  # of pages and their links
-    reasons_: Any = field(init=False, repr=False, default=None)  # why links have their scores
+    reasons_: Reasons = field(init=False, repr=False, default_factory=Reasons)  # why links have their scores
+    called_: Called = field(init=False, repr=False, default=((), ()))  # links of this page, not in the frontier yet
     idle_: int = field(init=False, repr=False, default=0)  # such pages since the last explored one
     dirty_: dict[int, Source] = field(init=False, repr=False, default_factory=dict)  # pages whose yield changed
     twins_: list[int] = field(init=False, repr=False, default_factory=list)  # rows of other URLs of the current page
@@ -86,13 +88,11 @@ class Learned(LearnedTogether):
     scored_: int = field(init=False, repr=False, default=-1)  # the page whose links this visit has scored
     given_: Sequence[float] = field(init=False, repr=False, default=())  # by `take_over`
     lessons_: Lessons | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
-    unsaved_: dict[str, Callable[[], Any]] = field(init=False, repr=False, default_factory=dict)  # counts to be stored
 
     def __post_init__(self) -> None:
         self.weights_ = Weights(PRIOR, BIAS, self.without)
         self.surplus_.start(self.rate())
         self.scales_ = {name: Scale() for name in ("parent", "context", "own", "cash")}
-        self.reasons_ = Reasons(self.memory_.links)
         self.reader_ = LinkReader(self.memory_, self.class_rules_)
 
     def prepare(self, folder: Path, judge: Any) -> None:
@@ -103,9 +103,9 @@ class Learned(LearnedTogether):
 
     def connect(self, view: View) -> Effects:
         self.db_, self.waits_, self.scores_ = view.notes, view.waits, view.scores
-        self.reader_.connect(view.refuses)
+        self.reader_.connect(view.refusals)
         self.reasons_.connect(view.notes)
-        self.memory_.links.connect(view.number)
+        self.memory_.links.connect(view.numbers)
         return NOTHING
 
     def read(self, notes: Notebook) -> None:
@@ -126,7 +126,6 @@ class Learned(LearnedTogether):
                 memory.links.release(reached)
         if not row:
             return
-        memory.batches.whys.append(self.reasons_.take(row, visit.score))
         if not memory.links.word_counts[row]:
             memory.links.set_words(row, self.reader_.words(reply.link))
         (evidence,) = self.evidence([row])
@@ -176,7 +175,7 @@ class Learned(LearnedTogether):
         for number in changed:
             if is_noticeable:
                 self.heard_[number] = None
-            self.unsaved_[f"yield {number:09}"] = memory.sources[number].state
+            memory.batches.yields[number] = memory.sources[number]
 
     def _learn(self, row: int, evidence: Sequence[float], outcome: float) -> None:
         rate = self.rate()
@@ -223,7 +222,7 @@ class Learned(LearnedTogether):
             source.count(links.places[row], spot, good, tried)
             if tried:  # credit alone can wait until the next regular update
                 self.dirty_[page] = source
-            self.unsaved_[f"yield {page:09}"] = source.state
+            self.memory_.batches.yields[page] = source
 
     # -- scoring ------------------------------------------------------------------------------------------------------
 
@@ -236,8 +235,10 @@ class Learned(LearnedTogether):
         finds, told = self.reader_.read(page, self.scales_)
         rows = self.memory_.add_links(source, finds, told)
         self.scales_["cash"].add([log(links.cash[row] + LEAST_CASH) for row in (*rows, *told)])
-        called = self.worths(rows[:CALLED], repeat(source.number))
-        scores = [*called, *(HELD_BACK * (1.0 + links.owns[row]) / 2 for row in rows[CALLED:])]
+        called = rows[:CALLED]
+        weighed = self.weigh(called)
+        self.called_ = called, weighed
+        scores = [*map(_score, weighed), *(HELD_BACK * (1.0 + links.owns[row]) / 2 for row in rows[CALLED:])]
         worth = dict(zip(finds.urls, scores, strict=True))
         return [worth.get(link.url, 0.0) for link in page.links]
 
@@ -257,13 +258,8 @@ class Learned(LearnedTogether):
         cash = min(MOST_CASH, (memory.links.cash[up] if up else 1.0) * revised) / len(visit.page.links)
         return [cash, 0 if verdict.on_topic else 1 + (memory.best_page(up).distance if up else 0)]
 
-    def worths(self, rows: Sequence[int], pages: Iterable[int]) -> list[float]:
-        """Score links, each as a link of the given page, and keep the reasons."""
-        weighed = self._weigh(rows)
-        self.reasons_.keep(rows, pages, weighed)
-        return [*map(_score, weighed)]
-
-    def _weigh(self, rows: Sequence[int]) -> list[Weighed | None]:
+    def weigh(self, rows: Sequence[int]) -> list[Weighed | None]:
+        """Score links; None: selected for exploration."""
         turns, weigh = self.memory_.links.turns, self.weights_.weigh
         return [None if turns[row] else weigh(found) for row, found in zip(rows, self.evidence(rows), strict=True)]
 
@@ -278,36 +274,42 @@ class Learned(LearnedTogether):
         over time every queued link reflects what has been learned."""
         self.memory_.settle(self.db_)
         links, sources, batches = self.memory_.links, self.memory_.sources, self.memory_.batches
-        due = {row: links.pages[0][row] for row in self.twins_}
+        due: dict[int, None] = dict.fromkeys(self.twins_)
         heard = [*islice(self.heard_, HEARD)]
         for number in heard:
             del self.heard_[number]
         for source in (*self.dirty_.values(), *map(sources.__getitem__, heard)):
-            due.update(dict.fromkeys(source.kids[:CALLED], source.number))
+            due.update(dict.fromkeys(source.kids[:CALLED]))
         for _ in range(min(8, len(sources))):
             self.next_ = (self.next_ + 1) % len(sources)
             if kids := sources[self.next_].kids[:CALLED]:
                 if self.next_ != self.scored_:
-                    due.update(dict.fromkeys(kids, self.next_))
+                    due.update(dict.fromkeys(kids))
                 break
         if self.explore and self.idle_ >= self.explore and (row := self.memory_.levels.turn(links.turns, links.twins)):
             self.idle_ = 0
             batches.turns.append(links.ids[row])
-            due[row] = links.pages[0][row]
+            due[row] = None
         rows, weighed = self._rescored(due)
-        self.reasons_.keep(rows, [due[row] for row in rows], weighed)
-        if self.reasons_.is_full():
-            self.reasons_.write()
         ids, hosts = [links.ids[row] for row in rows], [*map(self.memory_.host, rows)]
+        self._keep_reasons(ids, weighed)
         return Effects(ids=ids, scores=[*map(_score, weighed)], hosts=hosts)
 
     def _rescored(self, rows: Iterable[int]) -> tuple[list[int], list[Weighed | None]]:
         """Return the links whose scores have changed enough to queue them elsewhere: that costs more than scoring."""
         scores, ids = self.scores_(), self.memory_.links.ids
         waiting = [row for row in rows if (number := ids[row]) and self.waits_(number)]  # skip URLs in flight
-        both = zip(waiting, self._weigh(waiting), strict=True)
+        both = zip(waiting, self.weigh(waiting), strict=True)
         moved = [(row, new) for row, new in both if abs(_score(new) - scores[ids[row]]) > SLIGHT * scores[ids[row]]]
         return [row for row, _ in moved], [new for _, new in moved]
+
+    def _keep_reasons(self, ids: Sequence[int], weighed: Sequence[Weighed | None]) -> None:
+        of, (rows, found) = self.memory_.links.ids, self.called_
+        self.called_ = (), ()
+        self.reasons_.keep([of[row] for row in rows], found)
+        self.reasons_.keep(ids, weighed)
+        if self.reasons_.is_full():
+            self.reasons_.write()
 
     def explain(self, scored: Scored, notes: Notes) -> Explanation:
         return explain(scored, notes)
@@ -321,11 +323,8 @@ class Learned(LearnedTogether):
     def save(self) -> dict[str, Any]:
         self.memory_.settle(self.db_)
         if self.db_ is not None:
-            for key, state in self.unsaved_.items():  # writing once per commit is enough
-                self.db_.keep(f"learned {key}", msgspec.msgpack.encode(state()))
             self.memory_.save(self.db_)
             self.reasons_.write()
-        self.unsaved_.clear()
         return {
             "version": VERSION,
             "weights": self.weights_.save(),
@@ -336,6 +335,7 @@ class Learned(LearnedTogether):
             "idle": self.idle_,
             "leads": self.class_rules_.save(),
             "batches": self.memory_.batches.count,
+            "reasons": self.reasons_.count,
             "fetched": len(self.memory_.done),
             "heard": [*self.heard_],
         }
@@ -353,6 +353,7 @@ class Learned(LearnedTogether):
         self.total_ = Tally(*state["total"])
         self.best_, self.next_, self.idle_ = state["best"], state["next"], state["idle"]
         self.memory_.batches.start(state["batches"])
+        self.reasons_.count = state["reasons"]
         self.scales_ = {name: Scale(*parts) for name, parts in state["scales"].items()}
         if self.db_ is not None:
             self.memory_.load_names(self.db_)

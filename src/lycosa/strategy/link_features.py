@@ -4,8 +4,9 @@ All counts are compared with the base rate of the crawl, so that no feature depe
 rare the topic.
 """
 
-from collections.abc import Iterable
-from math import ceil, exp, log, sqrt
+from array import array
+from collections.abc import Iterable, Sequence
+from math import ceil, exp, log, nan, sqrt
 
 PRIOR = {
     "parent": 0.4,  # relevance of the best page it was found on
@@ -33,7 +34,8 @@ YIELD = slice(list(PRIOR).index("siblings"), list(PRIOR).index("near") + 1)  # y
 CURIOUS = 3.0  # above a base rate of about one in twenty (e^-3), trying untested links is worth less
 SPOT = 5  # consecutive links on a page that are counted together
 STEP = 0.01  # of the rate's logarithm: 1 % more or less says nothing about a link
-MOST_KEYS = 50_000  # keys cached as having no counts
+MORE_KEYS = 4_096  # for which there is room beyond those in use
+AREA = 0.3  # smoothing, in pages: an area is so small a part of a host that a few failures are enough
 MEMORY = 2_000  # observations; older ones are discounted
 
 
@@ -97,47 +99,65 @@ class Scale:
         return [self.count, self.mean, self.square]
 
 
-class Surpluses(dict[int, float]):
-    """The surplus of each requested key at the current rate, cached: most keys recur many times before the rate
-    changes, and most have no counts yet. A key is the number of a name."""
+class Surpluses:
+    """The surplus of each key at the current rate, computed once needed. A key is the number of a name, so that all fit
+    into one array: a crawl with many names spends much of its time waiting for memory."""
 
     rate = 1.0
     curiosity = 0.0  # 0..1: value of trying untested links
 
     def __init__(self) -> None:
-        super().__init__()
         self.tallies: dict[int, Tally] = {}
+        self._values = array("d")  # by key: 0 if nothing was counted, NaN if it is to be computed
         self._passing: list[int] = []  # keys whose surplus is valid for the current rate only
 
-    def __missing__(self, key: int) -> float:
-        tally, found = self.tallies.get(key), 0.0
-        if tally:
-            found = log((tally.good + 1.0) / (tally.tried * self.rate + 1.0))  # inlined `surplus`, to avoid a call
-            self._passing.append(key)
-        elif len(self) >= MOST_KEYS:
-            self.clear()
-        self[key] = found
+    def __getitem__(self, key: int) -> float:
+        value = self._values[key]
+        return value if value == value else self._computed(key)  # NaN is unlike itself
+
+    def sum(self, keys: Sequence[int]) -> float:
+        total = sum(map(self._values.__getitem__, keys))
+        return total if total == total else sum([self[key] for key in keys])
+
+    def _computed(self, key: int) -> float:
+        tally = self.tallies[key]
+        found = self._values[key] = log((tally.good + 1.0) / (tally.tried * self.rate + 1.0))  # inlined `surplus`
+        self._passing.append(key)
         return found
 
+    def area(self, key: int) -> float:
+        """Return the surplus of an area, which only counts against a link; it takes fewer pages than that of others."""
+        if not self._values[key]:
+            return 0.0
+        return min(0.0, self.tallies[key].surplus(self.rate, AREA))
+
     def restore(self, tallies: dict[int, Tally]) -> None:
-        self.tallies = tallies
-        self.clear()
+        self.tallies, self._values, self._passing = tallies, array("d"), []
+        self.reach(max(tallies, default=0) + 1)
+        for key in tallies:
+            self._values[key] = nan
+
+    def reach(self, count: int) -> None:
+        """Make room for this number of keys."""
+        if count > len(self._values):
+            self._values.frombytes(bytes(self._values.itemsize * (count + MORE_KEYS - len(self._values))))
 
     def count(self, key: int, good: float, tried: float = 1.0) -> Tally:
         tally = self.tallies.get(key)
         if tally is None:
             tally = self.tallies[key] = Tally()
+            self.reach(key + 1)
         tally.add(good, tried)
-        self.pop(key, None)
+        self._values[key] = nan
         return tally
 
     def start(self, rate: float) -> None:
-        """Set the rate, rounded so that the cache outlives the visits that hardly change it; rounded up, so that links
-        no better than all others have no surplus."""
+        """Set the rate, rounded so that what is computed outlives the visits that hardly change it; rounded up, so that
+        links no better than all others have no surplus."""
         rate = exp(ceil(log(rate) / STEP) * STEP)
         if rate != self.rate:
             for key in self._passing:
-                self.pop(key, None)
+                self._values[key] = nan
             self._passing.clear()
             self.rate = rate
             self.curiosity = min(1.0, -log(rate) / CURIOUS)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lycosa import urls
 from lycosa.judging import text_relevances
 from lycosa.strategy.class_rules import ClassRules
+from lycosa.strategy.evidence import UNKNOWN
 from lycosa.strategy.link_features import SPOT, Scale
 from lycosa.strategy.links import SOURCES, Finds
 from lycosa.strategy.memory import Candidates, Memory
@@ -13,7 +14,6 @@ from lycosa.types import Link, Page, TextRelevance
 
 READ = 8  # links per page, best words first, whose surrounding words are judged too
 COUNTED = 36  # links per page, best words first, whose words are counted; those of others once they are fetched
-UNKNOWN = -1.0  # relevance of words that were not judged
 
 
 class LinkReader:
@@ -21,15 +21,15 @@ class LinkReader:
 
     def __init__(self, memory: Memory, class_rules: ClassRules) -> None:
         self._judge: TextRelevance | None = None  # of the words of links, if it can do that
-        self._refuses: Callable[[str, int], str] = lambda url, depth: ""
+        self._refusals: Callable[[Sequence[Link]], Mapping[str, str]] = lambda links: {}
         self._memory = memory
         self._class_rules = class_rules
 
     def prepare(self, judge: TextRelevance) -> None:
         self._judge = judge
 
-    def connect(self, refuses: Callable[[str, int], str]) -> None:
-        self._refuses = refuses
+    def connect(self, refusals: Callable[[Sequence[Link]], Mapping[str, str]]) -> None:
+        self._refusals = refusals
 
     def read(self, page: Page, scales: Mapping[str, Scale]) -> tuple[Finds, list[int]]:
         """Return the links that may be fetched, best words first, and the rows of those with nothing left to learn."""
@@ -76,14 +76,14 @@ class LinkReader:
     def _candidates(self, page: Page) -> tuple[list[Link], list[int], list[int], list[int]]:
         """Return the links that may be fetched, their positions, the rows of those known before (0 for the others), and
         the rows of those with nothing left to learn."""
-        known, done, key, refuses = self._memory.links, self._memory.done, urls.key, self._refuses
+        known, done, key, refused = self._memory.links, self._memory.done, urls.key, self._refusals(page.links)
         links, spots, rows, told = list[Link](), list[int](), list[int](), list[int]()
         for at, (link, row) in enumerate(zip(page.links, known.rows([link.url for link in page.links]), strict=True)):
             if row:
                 if known.counts[row] >= SOURCES:
                     told.append(row)
                     continue
-            elif key(link.url) in done or refuses(link.url, link.depth):
+            elif key(link.url) in done or link.url in refused:
                 continue
             links.append(link)
             spots.append(at // SPOT)
@@ -93,7 +93,10 @@ class LinkReader:
     def _text_relevances(self, scale: Scale, many: Sequence[Sequence[str]]) -> list[float]:
         if self._judge is None:
             return [UNKNOWN] * len(many)
-        found = iter(text_relevances(self._judge, [words for words in many if words]))
-        relevances = [next(found) if words else UNKNOWN for words in many]
+        if all(many):
+            relevances = text_relevances(self._judge, many)
+        else:
+            found = iter(text_relevances(self._judge, [words for words in many if words]))
+            relevances = [next(found) if words else UNKNOWN for words in many]
         scale.add([relevance for relevance in relevances if relevance >= 0])
         return relevances

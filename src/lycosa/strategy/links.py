@@ -106,19 +106,23 @@ class Finds:
             for name, values in columns.items()
         }
 
-    def one(self, at: int) -> Find:
+    def some(self, which: Iterable[int]) -> Iterator[Find]:
+        """What the page says about these links."""
         columns = self.columns
-        first = sum(columns["word_counts"][:at])
-        words = columns["words"][first : first + columns["word_counts"][at]]
-        relevances = (columns[name][at] for name in ("contexts", "owns", "elsewheres", "values"))
-        return Find(columns["spots"][at], columns["depths"][at], words, *relevances)
+        names = ("spots", "depths", "contexts", "owns", "elsewheres", "values")
+        spots, depths, *relevances = (columns[name] for name in names)
+        starts, words = [*accumulate(columns["word_counts"], initial=0)], columns["words"]
+        for at in which:
+            found = words[starts[at] : starts[at + 1]]
+            yield Find(spots[at], depths[at], found, *[column[at] for column in relevances])
 
 
 class Links:
     """What is known about each link, row by row. Row 0 stands for none."""
 
     def __init__(self) -> None:
-        self._number_of: Callable[[str], int] = lambda url: 0  # the frontier's id; 0 if the URL is not in it
+        # the frontier's ids; 0 for URLs that are not in it
+        self._numbers_of: Callable[[Iterable[str]], Sequence[int]] = lambda urls: [0 for _ in urls]
         self.ids, self.hosts, self.places, self.areas = (array("I") for _ in range(4))
         self.best, self._first_word = (array("I") for _ in range(2))  # best: the most relevant of its pages
         self.depths = array("H")
@@ -154,8 +158,11 @@ class Links:
 
     # -- by URL -------------------------------------------------------------------------------------------------------
 
-    def connect(self, number_of: Callable[[str], int]) -> None:
-        self._number_of = number_of
+    def connect(self, numbers_of: Callable[[Iterable[str]], Sequence[int]]) -> None:
+        self._numbers_of = numbers_of
+
+    def _number_of(self, url: str) -> int:
+        return self._numbers_of((url,))[0]
 
     def find(self, url: str) -> int:
         """Return the row of a queued URL, else 0."""
@@ -165,7 +172,9 @@ class Links:
     def rows(self, urls: Sequence[str]) -> list[int]:
         """Like `find`, for the links of a page."""
         rows, most, others = self._rows, len(self._rows), self._others.get
-        numbers = map(self._number_of, urls)
+        numbers = self._numbers_of(urls)
+        if not any(numbers):
+            return [others(url, 0) for url in urls] if self._others else [0] * len(urls)
         return [
             (rows[number] if number < most else 0) or others(url, 0) for url, number in zip(urls, numbers, strict=True)
         ]
@@ -184,13 +193,15 @@ class Links:
 
     def settle(self) -> None:
         """Assign the frontier's ids to the new links, once it has seen them. Links it refused are still kept by URL."""
-        for url in self._new:
-            number, row = self._number_of(url), self._others.get(url, 0)
-            if number and row:
-                del self._others[url]
-                self._make_room(number)
-                self._rows[number] = row
-                self.ids[row] = number
+        if not self._new:
+            return
+        numbers, ids, others = self._numbers_of(self._new), self.ids, self._others
+        self._make_room(max(numbers))
+        rows = self._rows
+        for url, number in zip(self._new, numbers, strict=True):
+            if number and (row := others.pop(url, 0)):
+                rows[number] = row
+                ids[row] = number
         self._new.clear()
 
     def _make_room(self, number: int) -> None:
@@ -216,21 +227,30 @@ class Links:
         self.cash[row] += source.cash
         if find is None:
             return
-        self.depths[row] = min(self.depths[row], find.depth)
-        self.contexts[row] = max(self.contexts[row], find.context)
-        self.owns[row] = max(self.owns[row], find.own)
-        self.elsewheres[row] = max(self.elsewheres[row], find.elsewhere)
-        self.values[row] = max(self.values[row], find.value)
-        before = self.words(row)
-        words = list(dict.fromkeys((*before, *find.words)))[:WORDS_KEPT]
-        if len(words) > len(before):
-            self._left_behind += len(before)
-            self.set_words(row, words)
+        if find.depth < self.depths[row]:
+            self.depths[row] = find.depth
+        if find.context > self.contexts[row]:
+            self.contexts[row] = find.context
+        if find.own > self.owns[row]:
+            self.owns[row] = find.own
+        if find.elsewhere > self.elsewheres[row]:
+            self.elsewheres[row] = find.elsewhere
+        if find.value > self.values[row]:
+            self.values[row] = find.value
+        if find.words:
+            self._add_words(row, find.words)
         at = self.counts[row]
         self.pages[at][row], self.spots[at][row] = source.number, find.spot
         self.counts[row] = at + 1
         if source.relevance > best.relevance:
             self.best[row] = source.number
+
+    def _add_words(self, row: int, found: Sequence[int]) -> None:
+        before = self.words(row)
+        words = list(dict.fromkeys((*before, *found)))[:WORDS_KEPT]
+        if len(words) > len(before):
+            self._left_behind += len(before)
+            self.set_words(row, words)
 
     def add(self, source: Source, finds: Finds, which: Sequence[int]) -> Sequence[int]:
         """Add the links of a page that were not known before. Those without an id are kept by URL until `settle`."""

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-import msgspec
-
 from lycosa import urls
-from lycosa.strategy.kept import Batches, Fetched, PageNote, read_fetched, read_names, read_numbers
+from lycosa.strategy.kept import Batches, Fetched, PageNote, read_fetched, read_names, read_numbers, read_yields
 from lycosa.strategy.links import MOST_SHORT, Finds, Links, Names
 from lycosa.strategy.sources import Levels, Source
 from lycosa.strategy.url_features import folder_of, levels_down, twins
@@ -109,9 +107,9 @@ class Memory:
     def _add(self, source: Source, finds: Finds, which: Sequence[int]) -> None:
         links, rows, columns = self.links, finds.rows, finds.columns
         new = [at for at in which if not rows[at]]
-        for at in which if len(new) < len(which) else ():
-            if row := rows[at]:
-                links.again(row, source, finds.one(at), self.best_page(row))
+        known = [at for at in which if rows[at]] if len(new) < len(which) else []
+        for at, find in zip(known, finds.some(known), strict=True):
+            links.again(rows[at], source, find, self.best_page(rows[at]))
         for at, row in zip(new, links.add(source, finds, new), strict=True):
             rows[at] = row
             if not columns["ids"][at] and (folder := folder_of(finds.urls[at])) and urls.key(folder) in self.folders:
@@ -151,9 +149,9 @@ class Memory:
             done.add(fetched.number)
         for _, packed in db.notes("learned page "):
             self._load_page(PageNote.unpack(packed), done)
-        for number, packed in db.notes("learned yield "):
-            source = self.sources[int(number)]
-            source.load(msgspec.msgpack.decode(packed))
+        for number, state in read_yields(db):
+            source = self.sources[number]
+            source.load(state)
             self.name_class(source, source.label)
         for column, kind in ((links.twins, "twins"), (links.turns, "turns")):
             for batch in read_numbers(db, kind, "I"):

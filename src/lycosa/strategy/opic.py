@@ -44,7 +44,8 @@ class Opic:
 
     def score(self, visit: Visit) -> Sequence[float]:
         cash = visit.score + self.gift_
-        admitted = [not (self.view_ and self.view_.refuses(link.url, link.depth)) for link in visit.page.links]
+        refused = self.view_.refusals(visit.page.links) if self.view_ else {}
+        admitted = [link.url not in refused for link in visit.page.links]
         share = cash / (sum(admitted) or 1)
         return [share if good else -1.0 for good in admitted]
 

@@ -93,7 +93,8 @@ class Otie:
         if not links:
             return []
         page, r = visit.page, visit.verdict.relevance
-        followed = [link for link in links if not (self.view_ and self.view_.refuses(link.url, link.depth))]
+        refused = self.view_.refusals(links) if self.view_ else {}
+        followed = [link for link in links if link.url not in refused]
         around = text_relevances(self.judge_, [page.context(link, self.words) for link in followed])
         promised = [self.beta * r + (1 - self.beta) * relevance for relevance in around]
         good = [(link.url, promise) for link, promise in zip(followed, promised, strict=True)]

@@ -1,20 +1,23 @@
 """Why a link has its score: what `learned` records for each score, and how it explains it.
 
 A score is often computed several visits before its link is fetched, and by then the model has changed. So the evidence
-behind a score is kept until the visit: per page, the evidence for its links, written to crawl.db with the commit. It is
-needed only once, at the visit, and takes no memory until then.
+behind each score is appended to crawl.db with the commit, and takes no memory. `why` looks for the score that the link
+has, or was fetched with.
 """
 
-import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from array import array
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from math import isnan, nan
+from typing import Any
 
 import numpy as np
+from isal import isal_zlib
+from numpy.typing import NDArray
 
 from lycosa.strategy import plainly
 from lycosa.strategy.link_features import PRIOR
-from lycosa.strategy.links import Links
 from lycosa.strategy.online_logistic import OTHER_VERSION, Weighed
 from lycosa.types import BadInput, Explanation, Notebook, Notes, Scored
 
@@ -70,90 +73,48 @@ _CLAUSES = {  # for a link, and against it
     "twin": ("the same page was fetched under another URL", "it is probably the same page as one already fetched"),
 }
 _DIGITS = 3  # of the parts shown; rounded so that they add up to the rounded sum
-_ENTRY = struct.Struct(f"<Id{len(PRIOR) + 1}f")  # URL id, score, bias, contribution of each kind
-_ENTRIES = np.dtype([("number", "<u4"), ("score", "<f8"), ("parts", "<f4", (len(PRIOR) + 1,))])  # the same, of many
+_ENTRIES = np.dtype([("number", "<u4"), ("score", "<f8"), ("parts", "<f4", (len(PRIOR) + 1,))])  # bias first
 _MOST_FRESH = 10_000  # scores in memory, since the lab never commits
-_KINDS = (TURN, HELD, OUTSIDE)
+_NOTES = "learned reasons "
+Entries = NDArray[np.void]
 
 
 class Reasons:
-    """The reasons for the scores of queued links, by the page through which they were scored."""
+    """The reasons for all scores that links were given, in the order in which they were."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self) -> None:
+        self.count = 0  # of notes written
         self._db: Notebook | None = None
-        self._links = links
-        self._fresh: dict[int, dict[int, Weighed | None]] = {}  # page -> row -> reason, not written yet
-        self._count = 0
+        self._numbers = array("I")
+        self._found: list[Weighed | None] = []
 
     def connect(self, notes: Notebook) -> None:
         self._db = notes
 
-    def keep(self, rows: Iterable[int], pages: Iterable[int], weighed: Sequence[Weighed | None]) -> None:
-        """Record why links were scored, each as a link of the given page; None: selected for exploration."""
-        fresh = self._fresh
-        for row, page, found in zip(rows, pages, weighed, strict=False):
-            if page in fresh:
-                fresh[page][row] = found
-            else:
-                fresh[page] = {row: found}
-        self._count += len(weighed)
+    def keep(self, numbers: Sequence[int], weighed: Sequence[Weighed | None]) -> None:
+        """Record why these URLs have their scores; None: selected for exploration."""
+        self._numbers.extend(numbers)
+        self._found.extend(weighed)
 
     def is_full(self) -> bool:
-        return self._count >= _MOST_FRESH
+        return len(self._found) >= _MOST_FRESH
 
     def write(self) -> None:
-        """Write the reasons to crawl.db. Those for other links of a page are kept until these are done."""
-        if self._db is not None:
-            self._write(self._db)
-        self._fresh.clear()
-        self._count = 0
-
-    def _write(self, notes: Notebook) -> None:
-        links = self._links
-        found = [weighed for fresh in self._fresh.values() for weighed in fresh.values() if weighed]
-        numbers = [links.ids[row] for fresh in self._fresh.values() for row, weighed in fresh.items() if weighed]
-        packed = _all_packed(numbers, found)
-        for page, fresh in self._fresh.items():
-            kept = {number: entry for number, entry in _entries(notes.noted(_key(page))) if links.row_of(number)}
-            for row, weighed in fresh.items():
-                number = links.ids[row]
-                entry = next(packed) if weighed else _unmade(number, 1.0, TURN)
-                if number:
-                    kept[number] = entry
-            notes.keep(_key(page), b"".join(kept.values()))
-
-    def take(self, row: int, score: float) -> bytes:
-        """Return the reason for the score a link was fetched with, and discard the rest."""
-        number, pages = self._links.ids[row], [page for page, _ in self._links.found(row)]
-        found = self._find(row, number, score, pages)
-        for page in pages:
-            self._fresh.get(page, {}).pop(row, None)
-        return found or _unmade(number, score, HELD if score <= HELD_BACK else OUTSIDE)
-
-    def _find(self, row: int, number: int, score: float, pages: Sequence[int]) -> bytes | None:
-        for page in pages:
-            fresh = self._fresh.get(page, {})
-            if row in fresh:
-                weighed = fresh[row]
-                if (weighed.score if weighed else 1.0) == score:
-                    return _packed(number, weighed) if weighed else _unmade(number, score, TURN)
-            elif self._db is not None and (found := _match(self._db.noted(_key(page)), number, score)):
-                return found
-        return None
+        """Append the reasons to crawl.db: replacing those of earlier scores would cost more than it saves."""
+        if self._db is not None and self._found:
+            entries = _entries(self._numbers, self._found)
+            self._db.keep(f"{_NOTES}{self.count:09}", isal_zlib.compress(entries[entries["number"] > 0].tobytes(), 0))
+            self.count += 1
+        self._found.clear()
+        del self._numbers[:]
 
 
 def explain(scored: Scored, notes: Notes) -> Explanation:
     """Explain the score of a link, as it is now or was when the link was fetched."""
-    number = scored.number.to_bytes(4, "little")
-    texts = notes.notes("learned whys " if scored.fetched else "learned reasons ", containing=number)
-    entries = (match for _, text in texts if (match := _match(text, scored.number, scored.score)))
-    if entry := next(entries, None):
-        _, _, bias, *parts = _ENTRY.unpack(entry)
-        if not isnan(bias):
-            return _explained(_rounded([bias, *parts]))
-        told = _KINDS[int(parts[0])]
-    else:
-        told = HELD if scored.score <= HELD_BACK else OUTSIDE
+    entry = _last(notes, scored.number, scored.score)
+    if entry is not None and not isnan(entry["parts"][0]):
+        return _explained(_rounded(entry["parts"].tolist()))
+    told = TURN if entry is not None else HELD if scored.score <= HELD_BACK else OUTSIDE
     if told == HELD and scored.fetched:
         return Explanation(
             "nothing better was left to fetch at that moment; before, it was held back behind other links of its page"
@@ -189,42 +150,31 @@ def _because(parts: Mapping[str, float], ordered: Sequence[str]) -> str:
     return f"{because}; against it, {against[0]}" if against else because
 
 
-def _packed(number: int, weighed: Weighed) -> bytes:
-    return _ENTRY.pack(number, weighed.score, weighed.bias, *weighed.parts())
-
-
-def _all_packed(numbers: Sequence[int], found: Sequence[Weighed]) -> Iterator[bytes]:
-    """Encode many entries at once, which takes a third of the time."""
-    packed, shape = np.zeros(len(found), _ENTRIES), (-1, len(PRIOR))
-    weights = {id(weighed.weights): weighed.weights for weighed in found}  # the same for all links of a visit
+def _entries(numbers: Sequence[int], found: Sequence[Weighed | None]) -> Entries:
+    """Encode many reasons at once, which takes a third of the time. A link selected for exploration has no bias."""
+    made, shape = [weighed for weighed in found if weighed], (-1, len(PRIOR))
+    weights = {id(weighed.weights): weighed.weights for weighed in made}  # the same for all links of a visit
     places = {key: at for at, key in enumerate(weights)}
-    of_each = np.array([places[id(weighed.weights)] for weighed in found], np.intp)
-    evidence = np.fromiter(chain.from_iterable([weighed.evidence for weighed in found]), np.float64)
-    packed["number"], packed["score"] = numbers, [weighed.score for weighed in found]
-    packed["parts"][:, 0] = [weighed.bias for weighed in found]
-    packed["parts"][:, 1:] = evidence.reshape(shape) * np.array([*weights.values()]).reshape(shape)[of_each]
-    blob = packed.tobytes()
-    return (blob[start : start + _ENTRY.size] for start in range(0, len(blob), _ENTRY.size))
+    of_each = np.array([places[id(weighed.weights)] for weighed in made], np.intp)
+    evidence = np.fromiter(chain.from_iterable([weighed.evidence for weighed in made]), np.float64)
+    by_evidence = np.fromiter(map(bool, found), np.bool_, len(found))
+    parts = np.zeros((len(found), len(PRIOR) + 1), np.float32)
+    parts[:, 0] = [weighed.bias if weighed else nan for weighed in found]
+    parts[by_evidence, 1:] = evidence.reshape(shape) * np.array([*weights.values()]).reshape(shape)[of_each]
+    packed = np.zeros(len(found), _ENTRIES)
+    packed["number"], packed["score"] = numbers, [weighed.score if weighed else 1.0 for weighed in found]
+    packed["parts"] = parts
+    return packed
 
 
-def _unmade(number: int, score: float, kind: str) -> bytes:
-    """Encode a score not based on evidence: no bias, and its kind in place of the first part."""
-    return _ENTRY.pack(number, score, nan, _KINDS.index(kind), *[0] * (len(PRIOR) - 1))
-
-
-def _match(blob: bytes, number: int, score: float) -> bytes | None:
-    for found, entry in _entries(blob):
-        if found == number and _ENTRY.unpack(entry)[1] == score:
-            return entry
-    return None
-
-
-def _entries(blob: bytes) -> Iterator[tuple[int, bytes]]:
-    if len(blob) % _ENTRY.size:
-        raise BadInput(OTHER_VERSION)
-    for start in range(0, len(blob), _ENTRY.size):
-        yield int.from_bytes(blob[start : start + 4], "little"), blob[start : start + _ENTRY.size]
-
-
-def _key(page: int) -> str:
-    return f"learned reasons {page:09}"
+def _last(notes: Notes, number: int, score: float) -> Any:
+    """Return the last entry about this score of a URL, or None."""
+    last = None
+    for _, packed in notes.notes(_NOTES):
+        try:
+            entries = np.frombuffer(zlib.decompress(packed), _ENTRIES)
+        except (zlib.error, ValueError):
+            raise BadInput(OTHER_VERSION) from None
+        at = np.flatnonzero((entries["number"] == number) & (entries["score"] == score))
+        last = entries[at[-1]] if at.size else last
+    return last

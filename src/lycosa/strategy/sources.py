@@ -84,14 +84,22 @@ class Source:
     def state(self) -> list[Any]:
         """Return the state that changes as its links are tried, or when its verdict is revised."""
         tally = self.tally or Tally()
-        groups = [{key: found.state() for key, found in group.items()} for group in (self.places, self.spots)]
+        groups = [
+            [number for key, found in group.items() for number in (key, found.good, found.tried)]
+            for group in (self.places, self.spots)
+        ]
         return [tally.good, tally.tried, self.given, *groups, self.relevance, self.label, self.distance]
 
     def load(self, state: Sequence[Any]) -> None:
         good, tried, self.given, places, spots, self.relevance, self.label, self.distance = state
         self.tally = Tally(good, tried)
-        self.places = {place: Tally(*parts) for place, parts in places.items()}
-        self.spots = {spot: Tally(*parts) for spot, parts in spots.items()}
+        self.places, self.spots = _tallies(places), _tallies(spots)
+
+
+def _tallies(numbers: Sequence[Any]) -> dict[int, Tally]:
+    """Each as three numbers: its key, and how many were good and tried."""
+    found = iter(numbers)
+    return {key: Tally(good, tried) for key, good, tried in zip(found, found, found, strict=True)}
 
 
 _NONE: dict[int, Tally] = {}  # shared by all pages without counts; never written to

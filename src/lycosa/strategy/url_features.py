@@ -11,6 +11,7 @@ T = TypeVar("T")
 MOST_WORDS = 12  # per link: a URL or an anchor of a hundred words says no more
 MOST_COUNTED = 6  # of each
 _FIRST_PAGES = ("index.html", "index.htm", "index.php", "default.htm", "default.asp", "default.aspx")
+_PAGES, _LONGEST = (".html", ".htm", ".php"), max(map(len, _FIRST_PAGES))
 
 
 def anchor_word(word: str) -> str:
@@ -48,6 +49,8 @@ def marks_of(url: str) -> tuple[str, str, str]:
 def folder_of(url: str) -> str:
     """Return the folder if the URL is one that most servers answer with the folder's page: with or without the slash,
     or its index page. Otherwise empty."""
+    if url.endswith(_PAGES) and not url[-_LONGEST:].lower().endswith(_FIRST_PAGES):
+        return ""  # like most
     folder, _, name = url.rpartition("/")
     if "." in name:
         return folder if name.lower() in _FIRST_PAGES else ""
