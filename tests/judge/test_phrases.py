@@ -162,3 +162,13 @@ def test_long_texts_may_contain_anything(odd: str) -> None:
 @pytest.mark.parametrize(("phrase", "text"), [("e-commerce", "an e commerce"), ("i ching", "the i ching"), ("7", "7")])
 def test_words_of_one_letter_are_found_in_short_and_long_texts(phrase: str, text: str, filler: list[str]) -> None:
     assert Phrases([tokens(phrase)]).count([*filler, *words(text)]) == {0: 1}
+
+
+def test_of_many_texts_those_with_words_of_a_phrase_are_told_apart() -> None:
+    phrases = Phrases([tokens("topic map"), tokens("ontology")])
+    told = phrases.telling([["a", "maps"], [], ["of", "it"], ["ontology", "topics"], ["map"]])
+    assert list(told) == [0, 3, 4]
+    assert told[0] == told[4]
+    assert len(told[3]) == 2
+    assert phrases.telling([]) == {}
+    assert not phrases.are_words

@@ -192,13 +192,11 @@ class Keywords:
         """Like `relevance_of`, for all links of a page. Most have none of the words, and others recur."""
         if self.rated_[0] is not self.common_ or len(self.rated_[1]) > MOST_RATED:
             self.rated_ = self.common_, {}
-        rated, telling, are_words = self.rated_[1], self.phrases_.telling, self.phrases_.are_words
-        found = [0.0] * len(many)
-        for at, told in enumerate(map(telling, many)):
-            if told:
-                text = many[at]
-                key = len(text), told if are_words else tuple(text)
-                found[at] = rated[key] if key in rated else rated.setdefault(key, self._rated(text))
+        rated, are_words, found = self.rated_[1], self.phrases_.are_words, [0.0] * len(many)
+        for at, told in self.phrases_.telling(many).items():
+            text = many[at]
+            key = len(text), tuple(told if are_words else text)
+            found[at] = rated[key] if key in rated else rated.setdefault(key, self._rated(text))
         return found
 
     def _rated(self, text: Sequence[str]) -> float:

@@ -1,6 +1,8 @@
 """Count words and phrases in a text, including inflected forms: "topic maps" matches "topic map"."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,10 +85,16 @@ class Phrases:
         at = np.flatnonzero(self._beginnings.take(_mixed(four_bytes.take(before + 1))))
         return [text[place] for place in at.tolist()]
 
-    def telling(self, text: Sequence[str]) -> tuple[int, ...]:
-        """Return the codes of those words of a short text that are in a phrase. If there is no phrase of several words,
-        texts with the same codes have the same matches."""
-        return tuple(filter(None, map(self._codes.__getitem__, text)))
+    def telling(self, texts: Sequence[Sequence[str]]) -> dict[int, list[int]]:
+        """Return, for each of many short texts that has words of a phrase, its place and their codes. If there is no
+        phrase of several words, texts with the same codes have the same matches."""
+        codes = [*map(self._codes.__getitem__, chain.from_iterable(texts))]
+        found: dict[int, list[int]] = {}
+        if any(codes):
+            ends = [*accumulate(map(len, texts))]
+            for at in compress(range(len(codes)), codes):
+                found.setdefault(bisect_right(ends, at), []).append(codes[at])
+        return found
 
     @property
     def are_words(self) -> bool:

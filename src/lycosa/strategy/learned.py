@@ -45,7 +45,7 @@ from lycosa.types import (
     Visit,
 )
 
-CALLED = 9  # links per page, best words first, that get their full score; the others follow as these are fetched
+CALLED = 18  # links per page, best words first, that get their full score; the others follow as these are fetched
 ENOUGH = 2.0  # relevant pages before weights are learned: until then there are only failures to learn from
 ANCESTORS = 3  # links up the path to a page share in its outcome, so that a crawl can tunnel through irrelevant pages
 MOST_CREDIT = 1.0  # per link, for what lies behind it: a list of a hundred pages must not make its neighbours lists too
