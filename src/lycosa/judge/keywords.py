@@ -21,6 +21,7 @@ from lycosa.judge.company import Company
 from lycosa.judge.hashed_words import Places, places_of
 from lycosa.judge.phrases import Phrases, tokens
 from lycosa.judge.term_scores import TermScores
+from lycosa.lessons import SharesPages
 from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
 
@@ -71,7 +72,7 @@ class Reading(NamedTuple):
 
 
 @dataclass
-class Keywords:
+class Keywords(SharesPages):
     """A page is on topic if it has enough of `words`; an entry with a leading minus counts against the page.
 
     With `adapt`, the judge learns during the crawl what a score is worth, and relevance is a probability. Without it,
@@ -101,7 +102,6 @@ class Keywords:
     next_fit_: int = field(init=False, repr=False, default=FIRST_FIT)
     version_: int = field(init=False, repr=False, default=1)
     told_: int = field(init=False, repr=False, default=1)  # the version whose verdicts `revised` has returned
-    lessons_: list[tuple[Any, ...]] | None = field(init=False, repr=False, default=None)  # for other shards, if any
     rated_: tuple[list[float], dict[Any, float]] = field(init=False, repr=False, default_factory=lambda: ([], {}))
     last_: Reading | None = field(init=False, repr=False, default=None)  # of the last page judged, to read it only once
 
@@ -151,15 +151,6 @@ class Keywords:
         if self.pages_ >= self.next_fit_:
             self.next_fit_ = self.pages_ + min(max(FIRST_FIT, self.pages_ // 2), MOST_BETWEEN)
             self._fit()
-
-    def share(self) -> None:
-        """There are other shards, whose lessons this one will study."""
-        self.lessons_ = []
-
-    def lesson(self) -> dict[str, Any]:
-        """Return what the pages of this shard were like since the last lesson."""
-        pages, self.lessons_ = self.lessons_, []
-        return {"pages": pages} if pages else {}
 
     def study(self, lesson: dict[str, Any]) -> None:
         """Learn from pages of another shard, whose verdicts are not ours to revise."""

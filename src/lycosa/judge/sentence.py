@@ -32,6 +32,7 @@ from lycosa.judge.understanding import (
 )
 from lycosa.judge.vectors import Space
 from lycosa.judge.vectors import learn as learn_space
+from lycosa.lessons import SharesPages
 from lycosa.text import words
 from lycosa.types import Page, Verdict, Visit
 
@@ -48,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Sentence:
+class Sentence(SharesPages):
     """A page is on topic if it means what one of the sentences says. `words` are added to each of them: words and
     phrases used on the topic or, with a leading minus, off topic. `model`: the folder of a sentence-embedding model."""
 
@@ -68,7 +69,6 @@ class Sentence:
     failed_at_: int = field(init=False, repr=False, default=0)  # pages seen when training failed
     revised_: Judged = field(init=False, repr=False, default_factory=list)
     embedded_: "Embedded | None" = field(init=False, repr=False, default=None)
-    lessons_: list[Any] | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Check the sentences, and load the model if there is one."""
@@ -127,15 +127,6 @@ class Sentence:
                 self._adopt(self.training_)
         elif self.bags_.seen >= next_step(max(self.version_.seen, self.failed_at_)):
             self._train()
-
-    def share(self) -> None:
-        """There are other shards, whose lessons this one will study."""
-        self.lessons_ = []
-
-    def lesson(self) -> dict[str, Any]:
-        """Return the words of the pages of this shard since the last lesson."""
-        pages, self.lessons_ = self.lessons_, []
-        return {"pages": pages} if pages else {}
 
     def study(self, lesson: dict[str, Any]) -> None:
         """Remember pages of another shard."""

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lycosa.errors import ConfigError
+from lycosa.lessons import SharesPages
 from lycosa.text import STEMS, words
 from lycosa.types import Page, Verdict, Visit
 
@@ -172,7 +173,7 @@ class Table:
 
 
 @dataclass
-class Tids:
+class Tids(SharesPages):
     """A page is on topic if it is as similar to the set as half of the set's own pages were before they joined; it then
     joins them. (The published method: `idf` literal, `accept` mean.)"""
 
@@ -188,7 +189,6 @@ class Tids:
     bound_: float = field(init=False, repr=False, default=0.0)  # similarity threshold for on topic
     joined_: int = field(init=False, repr=False, default=0)  # pages since the threshold was computed
     members_: list[float] = field(init=False, repr=False, default_factory=list)  # their similarity before they joined
-    lessons_: list[Any] | None = field(init=False, repr=False, default=None)  # for other shards, if there are any
 
     def prepare(self, folder: Path, read: Callable[[Path], Iterable[tuple[str, Page]]]) -> None:
         """Build the table from the example pages and measure how similar they are to it."""
@@ -239,15 +239,6 @@ class Tids:
             if self.lessons_ is not None:
                 spelled = _spellings(text)
                 self.lessons_.append((similarity, [(times, spelled[stem]) for stem, times in counts.items()]))
-
-    def share(self) -> None:
-        """There are other shards, whose lessons this one will study."""
-        self.lessons_ = []
-
-    def lesson(self) -> dict[str, Any]:
-        """Return the pages of this shard that joined the set since the last lesson, as words and their counts."""
-        pages, self.lessons_ = self.lessons_, []
-        return {"pages": pages} if pages else {}
 
     def study(self, lesson: dict[str, Any]) -> None:
         """Add pages that joined the set of another shard."""
