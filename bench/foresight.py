@@ -45,7 +45,7 @@ class Answers:
     """Which targets each page links to, and which of them the pages that it links to."""
 
     def __init__(self, graph: Graph, targets: Iterable[str], known: float, clicks: int) -> None:
-        self._graph, self._targets, self._known, self._clicks = graph, set(targets), known, clicks
+        self._graph, self._targets, self._known, self.clicks = graph, set(targets), known, clicks
         self._behind: dict[str, set[str]] = {}
         self._farther: dict[str, set[str]] = {}
 
@@ -54,17 +54,21 @@ class Answers:
 
     def behind(self, url: str) -> set[str]:
         if url not in self._behind:
-            at = self._graph.web.resolve(url)
-            is_known = xxhash.xxh3_64_intdigest(url.encode()) < self._known * 2**64
-            self._behind[url] = self._linked(at) if at and is_known else set()
+            at = self._told(url)
+            self._behind[url] = self._linked(at) if at else set()
         return self._behind[url]
 
     def farther(self, url: str) -> set[str]:
         """Two clicks behind."""
         if url not in self._farther:
-            at = self._graph.web.resolve(url) if self._clicks > 1 else ""
+            at = self._told(url) if self.clicks > 1 else ""
             self._farther[url] = set[str]().union(*map(self._linked, self._graph.links(at))) if at else set()
         return self._farther[url]
+
+    def _told(self, url: str) -> str:
+        """The page, if the crawl may know what is behind this link."""
+        is_known = xxhash.xxh3_64_intdigest(url.encode()) < self._known * 2**64
+        return (self._graph.web.resolve(url) or "") if is_known else ""
 
     def _linked(self, at: str) -> set[str]:
         return {self.page(target) for target in self._graph.links(at)} & self._targets
@@ -106,7 +110,8 @@ class Foresight(Learned):
     def _raised(self, weighed: Weighed, url: str) -> Weighed:
         new = min(MOST, len(self.answers.behind(url) - self.found_)) if url else 0
         far = min(MOST, len(self.answers.farther(url) - self.answers.behind(url) - self.found_)) if url else 0
-        score = (weighed.score + EACH * new + FARTHER * far) / (1 + (EACH + FARTHER) * MOST)
+        most = MOST * (EACH + FARTHER if self.answers.clicks > 1 else EACH)
+        score = (weighed.score + EACH * new + FARTHER * far) / (1 + most)
         return Weighed(score, weighed.evidence, weighed.weights, weighed.bias)
 
 

@@ -73,7 +73,6 @@ def test_of_equal_scores_the_latest_is_told() -> None:
     for link in (one, other):
         kept.reasons.keep([B, A], [link, weighed(2.0)])
         kept.reasons.write()
-    assert kept.waits(B, one.score).parts == kept.waits(B, one.score).parts
     assert "words around it" in kept.waits(B, one.score).parts
 
 
