@@ -103,8 +103,8 @@ class Foresight(Learned):
         self.found_.add(self.answers.page(visit.reply.url))
         super().learn(visit)
 
-    def _weigh(self, rows: Sequence[int]) -> list[Weighed | None]:
-        both = zip(rows, super()._weigh(rows), strict=True)
+    def weigh(self, rows: Sequence[int]) -> list[Weighed | None]:
+        both = zip(rows, super().weigh(rows), strict=True)
         return [weighed and self._raised(weighed, self.memory_.urls.get(row, "")) for row, weighed in both]
 
     def _raised(self, weighed: Weighed, url: str) -> Weighed:
